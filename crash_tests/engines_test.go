@@ -58,7 +58,7 @@ func TestRefusedDirectories(t *testing.T) {
 		{"PostgreSQL", map[string]string{"PG_VERSION": "15"}, []string{"PostgreSQL", "PG_VERSION"}},
 		{"RocksDB", map[string]string{"CURRENT": "MANIFEST-000001"}, []string{"RocksDB", "CURRENT"}},
 		{"newer format", map[string]string{"duskdb.bunt": "duskdb-bunt-9\n"}, []string{"format 9", "newer version of DuskDB"}},
-		{"other engine", map[string]string{"duskdb.pebble": "duskdb-pebble-1\n"}, []string{"storage engine pebble (duskdb.pebble)", "--storageEngine pebble", "duskdb copy pebble:"}},
+		{"other engine", map[string]string{"duskdb.pebble": "duskdb-pebble-2\n"}, []string{"storage engine pebble (duskdb.pebble)", "--storageEngine pebble", "duskdb copy pebble:"}},
 		{"unfinished copy", map[string]string{"duskdb.copying": "", "duskdb.bunt": ""}, []string{"unfinished copy", "duskdb copy"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

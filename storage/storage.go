@@ -265,7 +265,9 @@ type Index interface {
 	// single key.
 	Keys(dst [][]byte, r Record) (keys [][]byte, multikey Multikey, err error)
 	// Order is the part of a key that counts for uniqueness and look-ups. The
-	// bytes behind it distinguish values that are equal there, such as 1 and 1.0.
+	// bytes behind it distinguish values that are equal there, such as 1 and 1.0. If
+	// there may be such bytes, no Order is the beginning of another one, and that of
+	// an Order with any bytes behind it is this Order.
 	Order(key []byte) []byte
 	// Unique reports whether two records may not share the [Index.Order] of
 	// a key.

@@ -22,7 +22,12 @@ func (t *tx) build(c *coll, spec storage.IndexSpec, maker storage.Index) (*index
 			return x, nil
 		}
 	}
-	x := &index{num: t.number(), maker: maker}
+	return t.buildHere(c, spec, maker)
+}
+
+// buildHere builds an index among the writes of the transaction.
+func (t *tx) buildHere(c *coll, spec storage.IndexSpec, maker storage.Index) (*index, error) {
+	x := newIndex(t.number(), maker)
 	entries, err := t.entriesOf(c, x)
 	if err != nil {
 		return nil, err
@@ -30,11 +35,36 @@ func (t *tx) build(c *coll, spec storage.IndexSpec, maker storage.Index) (*index
 	if err := x.count(c.info.Namespace, spec.Name, entries); err != nil {
 		return nil, err
 	}
+	if x.single {
+		return x, t.addEntries(c, x, entries)
+	}
 	prefix := appendIndexPrefix(nil, c.num, x.num)
 	for _, en := range entries {
 		t.over.set(t.arena.keep(append(prefix, en...)), empty)
 	}
 	return x, nil
+}
+
+// addEntries writes the rows of a unique index, whose entries are in order.
+func (t *tx) addEntries(c *coll, x *index, entries []entry) error {
+	var keys [][]byte // of one record, with one Order
+	var of storage.RecordID
+	var buf []byte
+	var room arena
+	for _, en := range entries {
+		key, id, err := parseEntry(buf[:0], en)
+		if err != nil {
+			return err
+		}
+		buf = key
+		if id != of || !sameOrder(x.maker, keys[0], key) {
+			t.setRows(c, x, keys, of)
+			keys, of = keys[:0], id
+		}
+		keys = append(keys, room.keep(key))
+	}
+	t.setRows(c, x, keys, of)
+	return nil
 }
 
 // entriesOf computes the sorted entries of an index over the present records.

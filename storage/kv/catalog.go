@@ -88,7 +88,7 @@ func (t *tx) addColl(info *storage.Info, lastID storage.RecordID) *coll {
 	ch := &change{catalog: true}
 	c := &coll{num: t.number(), info: info, lastID: lastID, least: new(least), change: ch}
 	for i := range info.Indexes {
-		c.indexes = append(c.indexes, &index{num: t.number(), maker: info.Indexes[i].Index})
+		c.indexes = append(c.indexes, newIndex(t.number(), info.Indexes[i].Index))
 	}
 	ch.cur = c
 	t.changes = append(t.changes, ch)
@@ -216,8 +216,7 @@ func (t *tx) DropIndex(ns storage.Namespace, name string) error {
 		return err
 	}
 	t.record(func(u *tx) error { return u.DropIndex(ns, name) })
-	t.over.clear(indexSpan(c.num, c.indexes[i].num))
-	c.change.dropped = append(c.change.dropped, c.indexes[i].num)
+	t.dropEntries(c, c.indexes[i])
 	info := *c.info
 	info.Indexes = slices.Delete(slices.Clone(info.Indexes), i, i+1)
 	c.indexes = slices.Delete(slices.Clone(c.indexes), i, i+1)
@@ -225,7 +224,14 @@ func (t *tx) DropIndex(ns storage.Namespace, name string) error {
 	return nil
 }
 
-// SetIndex replaces the specification of an index whose keys stay the same.
+// dropEntries removes the entries of an index.
+func (t *tx) dropEntries(c *coll, x *index) {
+	t.over.clear(indexSpan(c.num, x.num))
+	c.change.dropped = append(c.change.dropped, x.num)
+}
+
+// SetIndex replaces the specification of an index whose keys stay the same. An
+// index that is not unique any more gets entries of another form.
 func (t *tx) SetIndex(ns storage.Namespace, spec storage.IndexSpec) error {
 	c, i, err := t.ownIndex(ns, spec.Name)
 	if err != nil {
@@ -236,11 +242,19 @@ func (t *tx) SetIndex(ns storage.Namespace, spec storage.IndexSpec) error {
 	if err != nil {
 		return err
 	}
+	x := c.indexes[i]
+	if x.single && !maker.Unique() {
+		if x, err = t.buildHere(c, spec, maker); err != nil {
+			return err
+		}
+		t.dropEntries(c, c.indexes[i])
+	}
 	t.record(func(u *tx) error { return u.SetIndex(ns, spec) })
 	info := *c.info
 	info.Indexes = slices.Clone(info.Indexes)
 	info.Indexes[i] = storage.IndexInfo{IndexSpec: spec, Index: maker}
-	c.indexes[i].maker = maker // the clone's own
+	x.maker = maker // the clone's own
+	c.indexes[i] = x
 	t.setInfo(c, &info)
 	return nil
 }

@@ -307,8 +307,12 @@ func (t *tx) apply(c *coll, diffs []keydiff.Change, id storage.RecordID) (remove
 		for _, key := range d.Remove {
 			t.removeEntry(c, x, key, id)
 		}
-		for _, key := range d.Add {
-			t.addEntry(c, x, key, id)
+		if x.single {
+			t.changeRows(c, x, d, id)
+		} else {
+			for _, key := range d.Add {
+				t.addEntry(c, x, key, id)
+			}
 		}
 		x.multikey |= d.Multikey
 	}
@@ -317,18 +321,18 @@ func (t *tx) apply(c *coll, diffs []keydiff.Change, id storage.RecordID) (remove
 
 func (t *tx) addEntry(c *coll, x *index, key []byte, id storage.RecordID) {
 	t.over.set(t.entryKey(c, x, key, id), empty)
-	x.entries++
-	x.bytes += int64(len(key)) + entryOverhead
-	x.raise(key)
+	x.added(key)
 }
 
+// removeEntry removes an entry. Of a unique index it removes the row, with what
+// else the record has in it.
 func (t *tx) removeEntry(c *coll, x *index, key []byte, id storage.RecordID) {
-	t.over.del(t.entryKey(c, x, key, id))
 	x.entries--
 	x.bytes -= int64(len(key)) + entryOverhead
-	if x.maker.Unique() {
-		t.scratch.key = appendLookup(t.scratch.key[:0], c.num, x.num, x.maker.Order(key))
-		t.stale = append(t.stale, t.hot.hash(t.scratch.key))
+	if x.single {
+		t.delRow(c, x, x.maker.Order(key))
+	} else {
+		t.over.del(t.entryKey(c, x, key, id))
 	}
 }
 

@@ -33,6 +33,7 @@
 // # Reading
 //
 // A part of the cache keeps what single reads have found: records by their ids,
-// and ids by the keys of unique indexes (see hot). Scans pass it by. An insert
-// into a unique index searches for its key only if that is not behind all others.
+// and ids by the keys of unique indexes (see hot). Scans pass it by. An index that
+// is unique from the beginning has its keys as keys of the store, so that a look-up
+// reads a single value. An insert reads it only if its key is not behind all others.
 package kv

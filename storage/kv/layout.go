@@ -15,6 +15,7 @@ import (
 //	c collection                      catalog entry
 //	d collection r id                 record
 //	d collection x index key id       index entry
+//	d collection x index order        entries of a unique index, see unique.go
 //	s collection                      statistics
 //
 // Collections and indexes have numbers of one sequence, none of which is used
@@ -24,7 +25,6 @@ const (
 	spaceCatalog  = 'c'
 	spaceData     = 'd'
 	spaceStats    = 's'
-	spaceLookup   = 'u' // in the cache only
 
 	kindRecord = 'r'
 	kindEntry  = 'x'
@@ -113,13 +113,6 @@ func parseEntry(buf, entry []byte) (key []byte, id storage.RecordID, err error) 
 		return buf, 0, fmt.Errorf("an index entry has %d bytes for its id", len(entry))
 	}
 	return key, storage.RecordID(binary.BigEndian.Uint64(entry)), nil
-}
-
-// appendLookup appends the key under which the cache has the id of the record
-// that has an Order in a unique index. It is no key of the store.
-func appendLookup(b []byte, num, index uint32, order []byte) []byte {
-	b = binary.BigEndian.AppendUint32(append(b, spaceLookup), num)
-	return append(binary.BigEndian.AppendUint32(b, index), order...)
 }
 
 // after is the first key behind all keys that begin with prefix.

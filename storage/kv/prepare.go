@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/internal/keydiff"
 )
 
 var _ storage.IndexPreparer = (*Engine)(nil)
@@ -104,11 +106,12 @@ func (e *Engine) PrepareIndex(ctx context.Context, ns storage.Namespace, spec st
 	}
 	release = sync.OnceFunc(func() { e.endPreparation(p) })
 	maker, err := e.opts.Indexer.Index(c.info.Options, p.spec)
-	x := &index{num: e.nextNumber(), maker: maker}
-	if err == nil {
-		err = e.fill(ctx, p, c, x)
-	}
 	if err != nil {
+		release()
+		return nil, err
+	}
+	x := newIndex(e.nextNumber(), maker)
+	if err = e.fill(ctx, p, c, x); err != nil {
 		release()
 		return nil, err
 	}
@@ -175,9 +178,8 @@ const fillBytes = 1 << 20
 // fill writes the entries of a prepared index to the store, with a mark so that
 // the next open removes them after a crash, and counts them.
 func (e *Engine) fill(ctx context.Context, p *preparation, c *coll, x *index) error {
-	f := filler{e: e, ctx: ctx}
+	f := filler{e: e, ctx: ctx, prefix: appendIndexPrefix(nil, c.num, x.num)}
 	f.set.set(numberKey(spaceBuilding, x.num), binary.BigEndian.AppendUint32(nil, c.num))
-	prefix := appendIndexPrefix(nil, c.num, x.num)
 	var keys [][]byte
 	var err error
 	base := reader{snap: p.base.snap}
@@ -185,9 +187,7 @@ func (e *Engine) fill(ctx context.Context, p *preparation, c *coll, x *index) er
 		if keys, err = x.keysOf(keys, r); err != nil {
 			return false
 		}
-		for _, key := range keys {
-			f.add(appendEntry(bytes.Clone(prefix), key, r.ID))
-		}
+		f.addRecord(x, keys, r.ID)
 		if f.size >= fillBytes {
 			err = f.flush()
 		}
@@ -200,7 +200,7 @@ func (e *Engine) fill(ctx context.Context, p *preparation, c *coll, x *index) er
 		err = ferr
 	}
 	if err == nil {
-		err = e.countFilled(ctx, c, p.spec.Name, x)
+		err = e.countFilled(ctx, p, c, x, f.rows)
 	}
 	if err != nil {
 		// The entries go with the mark.
@@ -212,27 +212,82 @@ func (e *Engine) fill(ctx context.Context, p *preparation, c *coll, x *index) er
 	return err
 }
 
-// countFilled counts the entries that were written.
-func (e *Engine) countFilled(ctx context.Context, c *coll, name string, x *index) error {
+// countFilled counts the entries that were written in so many rows. If there are
+// fewer, records have overwritten the rows of others with the same key.
+func (e *Engine) countFilled(ctx context.Context, p *preparation, c *coll, x *index, rows int64) error {
 	s, err := e.latest()
 	if err != nil {
 		return err
 	}
 	defer s.release()
-	return reader{snap: s.snap}.countStored(ctx, c, name, x)
+	now := reader{snap: s.snap}
+	if !x.single {
+		return now.countStored(ctx, c, p.spec.Name, x)
+	}
+	n, err := now.countRows(ctx, c, x)
+	if err == nil && n != rows {
+		err = e.duplicate(ctx, p, c, x, now)
+	}
+	return err
+}
+
+// duplicate returns the error for the first record whose row in a prepared index
+// is that of a later one.
+func (e *Engine) duplicate(ctx context.Context, p *preparation, c *coll, x *index, filled reader) error {
+	var keys [][]byte
+	err := errors.New("the entries of a prepared index are not complete")
+	serr := reader{snap: p.base.snap}.scanRecords(ctx, c, storage.Range{}, func(r storage.Record) bool {
+		var kerr error
+		if keys, kerr = x.keysOf(keys, r); kerr != nil {
+			err = kerr
+			return false
+		}
+		for _, key := range keys {
+			other, ferr := filled.findRow(ctx, c, x, x.maker.Order(key))
+			if ferr != nil {
+				err = ferr
+				return false
+			}
+			if other != r.ID {
+				err = &storage.DuplicateKeyError{Namespace: c.info.Namespace, Index: p.spec.Name, Key: bytes.Clone(key), Existing: r.ID}
+				return false
+			}
+		}
+		return true
+	})
+	if serr != nil {
+		return serr
+	}
+	return err
 }
 
 // filler writes entries in parts.
 type filler struct {
-	e    *Engine
-	ctx  context.Context
-	set  WriteSet
-	size int
+	e      *Engine
+	ctx    context.Context
+	prefix []byte // of the keys
+	set    WriteSet
+	size   int
+	rows   int64
 }
 
-func (f *filler) add(key []byte) {
-	f.set.set(key, empty)
-	f.size += len(key)
+// addRecord adds the entries of a record, whose keys are in order.
+func (f *filler) addRecord(x *index, keys [][]byte, id storage.RecordID) {
+	if !x.single {
+		for _, key := range keys {
+			f.add(appendEntry(bytes.Clone(f.prefix), key, id), empty)
+		}
+		return
+	}
+	eachOrder(x.maker, keys, func(order []byte, keys [][]byte) {
+		f.add(append(bytes.Clone(f.prefix), order...), appendRow(nil, id, len(order), keys))
+	})
+}
+
+func (f *filler) add(key, value []byte) {
+	f.set.set(key, value)
+	f.size += len(key) + len(value)
+	f.rows++
 }
 
 // flush writes what was collected, between two commits.
@@ -351,6 +406,12 @@ func (t *tx) addKeys(c *coll, x *index, name string, keys [][]byte, id storage.R
 				return &storage.DuplicateKeyError{Namespace: c.info.Namespace, Index: name, Key: bytes.Clone(key), Existing: other}
 			}
 		}
+	}
+	if x.single {
+		t.changeRows(c, x, &keydiff.Change{Add: keys, Keys: keys}, id)
+		return nil
+	}
+	for _, key := range keys {
 		t.addEntry(c, x, key, id)
 	}
 	return nil

@@ -3,7 +3,6 @@ package kv
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"math"
 
 	"github.com/duskdb/duskdb/storage"
@@ -91,34 +90,9 @@ func (r reader) storedOnce(ctx context.Context, c *coll, id storage.RecordID) ([
 // find returns the first record whose entry in an index has the key as its
 // Order part, or 0.
 func (r reader) find(ctx context.Context, c *coll, x *index, key []byte) (id storage.RecordID, err error) {
-	if r.hot == nil || !x.maker.Unique() || r.overwritten(c, x, key) {
-		return r.search(ctx, c, x, key)
+	if x.single {
+		return r.findRow(ctx, c, x, key)
 	}
-	var room [128]byte
-	lookup := appendLookup(room[:0], c.num, x.num, key)
-	hash := r.hot.hash(lookup)
-	if v := r.hot.get(lookup, hash, r.stamp); v != nil {
-		return storage.RecordID(binary.BigEndian.Uint64(v)), nil
-	}
-	if id, err = r.search(ctx, c, x, key); err == nil && id != 0 {
-		r.hot.put(lookup, hash, binary.BigEndian.AppendUint64(nil, uint64(id)), r.stamp)
-	}
-	return id, err
-}
-
-// overwritten reports whether the transaction has written entries that begin
-// with a key.
-func (r reader) overwritten(c *coll, x *index, key []byte) bool {
-	if r.over == nil || r.over.writes.Len() == 0 {
-		return false
-	}
-	var room [128]byte
-	lo := appendEscaped(appendIndexPrefix(room[:0], c.num, x.num), key)
-	return r.over.has(Span{Lo: lo, Hi: after(lo)})
-}
-
-// search is find without the cache.
-func (r reader) search(ctx context.Context, c *coll, x *index, key []byte) (id storage.RecordID, err error) {
 	var room [128]byte
 	lo := appendIndexPrefix(room[:0], c.num, x.num)
 	n := len(lo)
@@ -137,13 +111,15 @@ func (r reader) search(ctx context.Context, c *coll, x *index, key []byte) (id s
 	return id, err
 }
 
-// greatest returns the key of the last entry of an index, and the empty one if
-// there is none.
+// greatest returns the key of the last entry of an index, of a unique one the
+// Order. It is empty if there are no entries.
 func (r reader) greatest(ctx context.Context, c *coll, x *index) ([]byte, error) {
 	it := r.scan(ctx, indexSpan(c.num, x.num), true)
 	key, err := []byte{}, error(nil)
 	if it.Next() {
-		key, _, err = parseEntry(key, it.Key()[entryPrefix:])
+		if key = append(key, it.Key()[entryPrefix:]...); !x.single {
+			key, _, err = parseEntry(nil, key)
+		}
 	}
 	if cerr := it.Close(); err == nil {
 		err = cerr
@@ -296,7 +272,7 @@ func entrySpan(c *coll, x *index, r storage.KeyRange) Span {
 	if len(r.Hi) > 0 {
 		s.Hi = at(r.Hi)
 	}
-	if r.AfterKey == nil && r.AfterID == 0 {
+	if !resumed(r) {
 		return s
 	}
 	if r.Reverse {
@@ -311,6 +287,9 @@ func entrySpan(c *coll, x *index, r storage.KeyRange) Span {
 
 // scanEntries walks index entries within a range until fn returns false.
 func (r reader) scanEntries(ctx context.Context, c *coll, x *index, rg storage.KeyRange, fn func(key []byte, id storage.RecordID) bool) error {
+	if x.single {
+		return r.scanRows(ctx, c, x, rg, fn)
+	}
 	s := entrySpan(c, x, rg)
 	if bytes.Compare(s.Lo, s.Hi) >= 0 {
 		return nil

@@ -74,13 +74,16 @@ type index struct {
 	entries  int64
 	bytes    int64
 	multikey storage.Multikey
+	single   bool // one row for each Order, see unique.go
 	// top is at least the key of each entry, or nil if that is not known: an Order
 	// behind it is new. Only writers to unique indexes need it.
 	top []byte
 }
 
-// raise makes a key count for top.
-func (x *index) raise(key []byte) {
+// added counts an entry.
+func (x *index) added(key []byte) {
+	x.entries++
+	x.bytes += int64(len(key)) + entryOverhead
 	if x.top != nil && bytes.Compare(key, x.top) > 0 {
 		x.top = bytes.Clone(key)
 	}

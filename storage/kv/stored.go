@@ -43,7 +43,11 @@ func (c *coll) catalogDoc() value.Doc {
 	for i := range info.Indexes {
 		x := &info.Indexes[i]
 		b.StartDocument("").String("name", x.Name).Document("spec", orEmpty(x.Spec))
-		b.Int64("number", int64(c.indexes[i].num)).End()
+		b.Int64("number", int64(c.indexes[i].num))
+		if c.indexes[i].single {
+			b.Bool("single", true)
+		}
+		b.End()
 	}
 	b.End()
 	return b.Doc()
@@ -79,7 +83,7 @@ func parseCatalog(num uint32, b []byte) (*coll, error) {
 			Name: x.Lookup("name").Str(),
 			Spec: x.Lookup("spec").Doc(),
 		}})
-		c.indexes = append(c.indexes, &index{num: uint32(x.Lookup("number").Int64())})
+		c.indexes = append(c.indexes, &index{num: uint32(x.Lookup("number").Int64()), single: x.Lookup("single").Bool()})
 	}
 	return c, nil
 }

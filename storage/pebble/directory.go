@@ -22,8 +22,11 @@ const (
 // line feed follow.
 const formatPrefix = "duskdb-pebble-"
 
-// newestFormat is the format that this version writes.
-const newestFormat = 1
+// newestFormat is the format that this version writes. It reads older ones, and
+// what it adds to them is of the newest:
+//
+//	2  unique indexes have one row for each key, with the id as its value
+const newestFormat = 2
 
 // FormatError reports a directory of a format that this version does not know.
 type FormatError struct {
@@ -39,7 +42,7 @@ func (e *FormatError) Error() string {
 
 // openDirectory checks, makes and locks the data directory.
 func openDirectory(dir string, mode os.FileMode) (lock *os.File, err error) {
-	if err := checkMarker(dir); err != nil {
+	if _, err := checkMarker(dir); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(dir, datadir.Mode(mode)); err != nil {
@@ -69,27 +72,29 @@ func prepare(dir string, mode os.FileMode) error {
 	return writeMarker(dir, mode)
 }
 
-// checkMarker refuses a format that is not known.
-func checkMarker(dir string) error {
+// checkMarker returns the format, 0 if there is no marker. It refuses one that is
+// not known.
+func checkMarker(dir string) (format int, err error) {
 	path := filepath.Join(dir, markerName)
 	b, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil
+		return 0, nil
 	}
 	if err != nil {
-		return err
+		return 0, err
 	}
-	format, ok := strings.CutPrefix(strings.TrimSuffix(string(b), "\n"), formatPrefix)
-	if n, err := strconv.Atoi(format); !ok || err != nil || n < 1 || n > newestFormat {
-		return &FormatError{Path: path, Format: strings.TrimSpace(string(b))}
+	number, ok := strings.CutPrefix(strings.TrimSuffix(string(b), "\n"), formatPrefix)
+	if format, err = strconv.Atoi(number); !ok || err != nil || format < 1 || format > newestFormat {
+		return 0, &FormatError{Path: path, Format: strings.TrimSpace(string(b))}
 	}
-	return nil
+	return format, nil
 }
 
-// writeMarker writes the marker if it is not there.
+// writeMarker writes the marker if it is not there, or of an older format, so
+// that an older version does not read what this one writes.
 func writeMarker(dir string, mode os.FileMode) error {
 	path := filepath.Join(dir, markerName)
-	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+	if format, err := checkMarker(dir); err != nil || format == newestFormat {
 		return err
 	}
 	temp := path + ".new"

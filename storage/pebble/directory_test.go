@@ -26,7 +26,7 @@ func TestLocked(t *testing.T) {
 
 // TestNewerFormat: the directory of a newer version is left as it is.
 func TestNewerFormat(t *testing.T) {
-	for _, marker := range []string{"duskdb-pebble-2\n", "something else", ""} {
+	for _, marker := range []string{"duskdb-pebble-3\n", "duskdb-pebble-0\n", "something else", ""} {
 		dir := t.TempDir()
 		must(t, os.WriteFile(filepath.Join(dir, markerName), []byte(marker), 0o600))
 		var format *FormatError
@@ -37,6 +37,43 @@ func TestNewerFormat(t *testing.T) {
 			t.Errorf("%q: files were made: %v", marker, left)
 		}
 	}
+}
+
+// TestOlderFormat: a directory of the first format is opened, and belongs to the
+// newest format as soon as it may be written to.
+func TestOlderFormat(t *testing.T) {
+	dir := t.TempDir()
+	e := openAt(t, dir)
+	// An index that becomes unique later is as all were in the first format.
+	must(t, e.Update(ctx, func(tx storage.Tx) error {
+		_, err := tx.Create(storagetest.NS, nil, []storage.IndexSpec{storagetest.Spec("_id"), storagetest.Spec("a")})
+		return err
+	}))
+	seed(t, e, 0, 10)
+	must(t, e.Update(ctx, func(tx storage.Tx) error { return tx.SetIndex(storagetest.NS, storagetest.UniqueSpec("_id")) }))
+	want := storagetest.Dump(e)
+	must(t, e.Close())
+	marker := filepath.Join(dir, markerName)
+	must(t, os.WriteFile(marker, []byte("duskdb-pebble-1\n"), 0o600))
+	r, err := Check(dir, storagetest.Indexer{})
+	if must(t, err); !r.Sound() {
+		t.Errorf("problems %v", r.Problems)
+	}
+	if b, err := os.ReadFile(marker); err != nil || string(b) != "duskdb-pebble-1\n" {
+		t.Errorf("after a check the marker is %q, %v", b, err)
+	}
+	e = openAt(t, dir)
+	if got := storagetest.Dump(e); got != want {
+		t.Errorf("opened:\n%s\nwant\n%s", got, want)
+	}
+	if b, err := os.ReadFile(marker); err != nil || string(b) != "duskdb-pebble-2\n" {
+		t.Errorf("the marker is %q, %v", b, err)
+	}
+	var dup *storage.DuplicateKeyError
+	if err := insert(e, 9, 2); !errors.As(err, &dup) || dup.Index != "_id" || dup.Existing != 10 {
+		t.Errorf("a second _id: %v", err)
+	}
+	seed(t, e, 10, 2)
 }
 
 // TestTablesAreGone: a marker without its tables is not the start of new data.

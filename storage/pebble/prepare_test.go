@@ -105,8 +105,8 @@ func TestPreparedInVain(t *testing.T) {
 	}))
 	before = rows(t, e)
 	var dup *storage.DuplicateKeyError
-	if _, err := e.PrepareIndex(ctx, storagetest.NS, storagetest.UniqueSpec("u")); !errors.As(err, &dup) {
-		t.Errorf("a unique index with duplicates: %v", err)
+	if _, err := e.PrepareIndex(ctx, storagetest.NS, storagetest.UniqueSpec("u")); !errors.As(err, &dup) || dup.Existing != 2 {
+		t.Errorf("a unique index with duplicates: %v, %+v", err, dup)
 	}
 	if n := rows(t, e); n != before {
 		t.Errorf("%d rows after a failure, %d before", n, before)

@@ -62,6 +62,7 @@ func Run(t *testing.T, open Opener) {
 		{"ScanResumed", testScanResumed},
 		{"ScanDuringWrites", testScanDuringWrites},
 		{"Unique", testUnique},
+		{"UniqueKeys", testUniqueKeys},
 		{"Multikey", testMultikey},
 		{"IndexBuild", testIndexBuild},
 		{"Truncate", testTruncate},

@@ -11,6 +11,7 @@ import (
 // Change is the change of a write to one index.
 type Change struct {
 	Add, Remove [][]byte
+	Keys        [][]byte // all of the new record, in order
 	Multikey    storage.Multikey
 
 	added, removed [][]byte // buffers for both, reused by the next write
@@ -19,7 +20,7 @@ type Change struct {
 // Compute sets the key changes of an index for a record that turns from old to
 // new; either may be empty (ID 0). They are valid until the next call.
 func (d *Change) Compute(maker storage.Index, old, new storage.Record) (err error) {
-	d.Add, d.Remove, d.Multikey = nil, nil, 0
+	d.Add, d.Remove, d.Keys, d.Multikey = nil, nil, nil, 0
 	if new.ID != 0 {
 		if d.Add, d.Multikey, err = maker.Keys(d.added[:0], new); err != nil {
 			return err
@@ -39,12 +40,13 @@ func (d *Change) Compute(maker storage.Index, old, new storage.Record) (err erro
 // normalize removes the keys that are in both lists.
 func (d *Change) normalize() {
 	if len(d.Add) == 1 && len(d.Remove) == 1 { // the usual case
-		if bytes.Equal(d.Add[0], d.Remove[0]) {
+		if d.Keys = d.Add; bytes.Equal(d.Add[0], d.Remove[0]) {
 			d.Add, d.Remove = nil, nil
 		}
 		return
 	}
 	d.Add, d.Remove = Sorted(d.Add), Sorted(d.Remove)
+	d.Keys = d.Add
 	if len(d.Add) == 0 || len(d.Remove) == 0 {
 		return
 	}
