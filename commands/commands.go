@@ -67,7 +67,7 @@ func (s *Service) Handle(ctx context.Context, conn *Conn, req *Request, dst []by
 func (s *Service) Start(ctx context.Context) {
 	housekeeping.Start(s.Service, ctx)
 	if s.Shared {
-		go clearAfterOthers(s.Service, ctx)
+		s.Work.Go(func() { clearAfterOthers(s.Service, ctx) })
 	}
 }
 

@@ -289,6 +289,41 @@ func TestSharedSessions(t *testing.T) {
 	records(b, 2)
 }
 
+// A session that two servers have is stored as long as one of them uses it.
+func TestSharedSessionOfBoth(t *testing.T) {
+	t.Parallel()
+	a, b, _ := serversOver(t)
+	const use = `{find: "c", lsid: {id: {$uuid: "00000000-0000-4000-8000-000000000001"}}}`
+	keep := func(on server, want int) {
+		t.Helper()
+		if err := housekeeping.KeepSessions(on.Svc, t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(harness.Docs(a.RunOn("config", harness.Relaxed(`{find: "system.sessions"}`)))); n != want {
+			t.Errorf("%d sessions, want %d", n, want)
+		}
+	}
+	real := clock.NewManual(time.Now())
+	a.Svc.Real, b.Svc.Real = real, real
+	a.OK(use)
+	keep(a, 1)
+	if err := real.Advance(20 * time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	b.OK(use)
+	keep(b, 1)
+	if err := real.Advance(20 * time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	for _, on := range []server{a, b} {
+		on.Svc.Sessions.Expire(real.Now(), 30*time.Minute)
+	}
+	keep(a, 1)
+	keep(b, 1)
+	b.OK(`{endSessions: [{id: {$uuid: "00000000-0000-4000-8000-000000000001"}}]}`)
+	keep(b, 0)
+}
+
 // leave does what a running $out and a running change of a policy do, and returns the name of
 // the server for that.
 func (s server) leave(coll string) (owner string) {

@@ -12,17 +12,20 @@ import (
 // Start starts the background work. It ends when ctx is done.
 func Start(s *kernel.Service, ctx context.Context) {
 	s.Background = ctx
-	go housekeeping(s, ctx)
-	go transaction.Housekeeping(s, ctx)
-	go s.Oplog.Trimmer(ctx)
-	go s.Follow(ctx)
+	s.Work.Go(func() { housekeeping(s, ctx) })
+	s.Work.Go(func() { transaction.Housekeeping(s, ctx) })
+	s.Work.Go(func() { s.Oplog.Trimmer(ctx) })
+	if s.Shared {
+		s.Work.Go(func() { s.Follow(ctx) })
+	}
 	s.MonitorDone = s.Monitor.Start(ctx)
 }
 
 // housekeepingEvery is how often cursors and sessions are checked.
 const housekeepingEvery = 4 * time.Second
 
-// housekeeping closes idle cursors and sessions, and stores the present sessions.
+// housekeeping closes idle cursors and sessions, stores the present sessions, and removes
+// what belongs to those that have ended.
 func housekeeping(s *kernel.Service, ctx context.Context) {
 	var kept time.Time
 	for {
@@ -31,6 +34,7 @@ func housekeeping(s *kernel.Service, ctx context.Context) {
 			if err := KeepSessions(s, ctx); err != nil && ctx.Err() == nil {
 				s.Log.Warn().Err(err).Msg("Sessions could not be stored")
 			}
+			reapRecords(s)
 		}
 		select {
 		case <-ctx.Done():
@@ -41,16 +45,22 @@ func housekeeping(s *kernel.Service, ctx context.Context) {
 		s.Memory.Refresh()
 		s.Cursors.Expire(now, time.Duration(s.Params.Int("cursorTimeoutMillis"))*time.Millisecond)
 		s.Sessions.Expire(now, time.Duration(s.Params.Int("localLogicalSessionTimeoutMinutes"))*time.Minute)
-		LogHousekeeping(s)
+		expireImages(s)
 	}
 }
 
 // reapJob is the lease of the server that removes auxiliary data.
 const reapJob = "sessions"
 
-// LogHousekeeping removes auxiliary data that are no longer needed, like old pre-images,
-// if this server has the lease.
+// LogHousekeeping removes auxiliary data that are no longer needed, if this server has the
+// lease.
 func LogHousekeeping(s *kernel.Service) {
+	reapRecords(s)
+	expireImages(s)
+}
+
+// reapRecords removes the records of sessions that have ended.
+func reapRecords(s *kernel.Service) {
 	if !s.Engine.Lease(reapJob) {
 		return
 	}
@@ -59,23 +69,39 @@ func LogHousekeeping(s *kernel.Service) {
 		live[ss.Record] = true
 	}
 	before := s.Clock.NowMillis() - s.Params.Int("localLogicalSessionTimeoutMinutes")*60_000
-	if err := session.Reap(s.Background, s.Engine, func(k session.RecordKey) bool { return live[k] }, before); err != nil {
-		s.Log.Warn().Err(err).Msg("Records of ended sessions could not be removed")
+	for more := true; more; {
+		var err error
+		more, err = session.Reap(s.Background, s.Engine, func(k session.RecordKey) bool { return live[k] }, before)
+		if err != nil {
+			if s.Background.Err() == nil {
+				s.Log.Warn().Err(err).Msg("Records of ended sessions could not be removed")
+			}
+			return
+		}
+	}
+}
+
+// expireImages removes old pre-images.
+func expireImages(s *kernel.Service) {
+	if !s.Engine.Lease(reapJob) {
+		return
 	}
 	cluster, err := s.ClusterSettings()
 	if err == nil {
 		err = s.Oplog.ExpireImages(s.Background, cluster.ImageSeconds)
 	}
-	if err != nil {
+	if err != nil && s.Background.Err() == nil {
 		s.Log.Warn().Err(err).Msg("Pre-images could not be removed")
 	}
 }
 
-// Close ends all cursors and sessions. The engine belongs to the caller.
+// Close ends all cursors and sessions. The engine belongs to the caller: after Close only
+// commands that still run use it.
 func Close(s *kernel.Service) {
 	if s.MonitorDone != nil {
 		s.MonitorDone() // the context of Start has ended
 	}
+	s.Work.Wait()
 	s.Queues.Close()
 	s.Cursors.CloseAll()
 	s.Sessions.CloseAll(context.Background())

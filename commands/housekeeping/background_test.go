@@ -3,6 +3,7 @@ package housekeeping_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"runtime"
 	"strings"
 	"testing"
@@ -11,10 +12,13 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/bunt"
+	"github.com/duskdb/duskdb/storage/storagetest"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -169,4 +173,41 @@ func TestFailuresAreLogged(t *testing.T) {
 	if err := housekeeping.KeepSessions(h.Svc, ended); err == nil {
 		t.Error("sessions are kept although the time is over")
 	}
+}
+
+// What runs beside commands hardly asks anything of the engine while nobody uses the server:
+// an engine may be on another machine, and a laptop may sleep.
+func TestIdleServerLeavesTheEngineAlone(t *testing.T) {
+	manual := clock.NewManual(harness.TestStart)
+	engine, err := bunt.Open(bunt.Options{Path: bunt.Memory, Clock: manual, Indexer: catalog.NewIndexer()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	counter := storagetest.NewCounter(engine)
+	h := harness.NewOver(t, counter, manual, kernel.Options{Log: zerolog.Nop()})
+	real := withRealTime(h)
+	h.OK(`{insert: "c", documents: [{}], lsid: ` + someLSID + `, txnNumber: {$numberLong: "1"}}`)
+	ctx, cancel := context.WithCancel(t.Context())
+	housekeeping.Start(h.Svc, ctx)
+	until(t, real, func() bool { return counter.Take()["Update"] > 0 }) // it has stored the session
+	began := real.Now()
+	calls := storagetest.Calls{}
+	until(t, real, func() bool {
+		calls = add(calls, counter.Take())
+		return real.Now().Sub(began) >= 20*time.Minute
+	})
+	cancel()
+	housekeeping.Close(h.Svc)
+	if n := calls.Transactions(); n > 12 {
+		t.Errorf("%d transactions in 20 minutes: %v", n, calls)
+	}
+}
+
+// add returns the sums of two counts.
+func add(a, b storagetest.Calls) storagetest.Calls {
+	sum := maps.Clone(a)
+	for name, n := range b {
+		sum[name] += n
+	}
+	return sum
 }

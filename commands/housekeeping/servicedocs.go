@@ -86,8 +86,9 @@ func KeepSessions(s *kernel.Service, ctx context.Context) error {
 // keepSession brings a stored session up to date. d is nil if this server does not have the
 // session: then it has ended, or it belongs to another server.
 func keepSession(s *kernel.Service, coll storage.Collection, r storage.Record, key string, d value.Doc, now int64) (err error) {
-	_, own := s.Sessions.Kept[key]
+	kept, own := s.Sessions.Kept[key]
 	switch {
+	case d == nil && own && s.Shared && string(kept) != string(r.Doc): // another server has used it since
 	case d == nil && (own || !s.Shared):
 		_, err = coll.Delete(r.ID)
 	case d == nil || string(d) == string(r.Doc):

@@ -114,7 +114,7 @@ func TestRecordsWithoutIndexes(t *testing.T) {
 func reap(h *harness.Harness) {
 	h.Helper()
 	ended := func(session.RecordKey) bool { return false }
-	if err := session.Reap(h.Context(), h.Svc.Engine, ended, h.Svc.Clock.NowMillis()); err != nil {
+	if _, err := session.Reap(h.Context(), h.Svc.Engine, ended, h.Svc.Clock.NowMillis()); err != nil {
 		h.Fatal(err)
 	}
 }

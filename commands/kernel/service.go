@@ -91,6 +91,7 @@ type Storage struct {
 	StartedAt  time.Time       // by Clock
 	Began      time.Time       // the same instant by Real
 	Background context.Context // ends when the server stops
+	Work       sync.WaitGroup  // the work that goes on until then
 	Memory     *limits.MemoryGuard
 	Fsync      *limits.FsyncLock
 	Buckets    *timeseries.Catalog  // the open buckets of time series

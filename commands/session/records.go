@@ -86,27 +86,35 @@ func (s *Session) Save(tx storage.Tx, d value.Doc, now int64) (Stored, error) {
 var Home = storage.Namespace{DB: "config", Coll: "system.sessions"}
 
 // Reap removes the records of sessions that have ended and were last written before an
-// instant. A session lives if live says so, or, with other servers, if it is in Home.
-func Reap(ctx context.Context, engine storage.Engine, live func(RecordKey) bool, before int64) error {
+// instant, as many as one transaction removes; more reports whether there may be others. A
+// session lives if live says so, or, with other servers, if it is in Home.
+func Reap(ctx context.Context, engine storage.Engine, live func(RecordKey) bool, before int64) (more bool, err error) {
 	old, err := ended(ctx, engine, live, before)
 	if err != nil || len(old) == 0 {
+		return false, err
+	}
+	return len(old) == oplog.TrimChunk, storage.Retry(ctx, engine, func(tx storage.Tx) error {
+		coll, err := tx.Collection(oplog.Transactions)
+		for i := 0; i < len(old) && err == nil; i++ {
+			err = reapOne(tx, coll, old[i], before)
+		}
+		if errors.Is(err, storage.ErrNotFound) {
+			return nil // somebody has dropped the collection
+		}
+		return err
+	})
+}
+
+// reapOne removes the record of a session, unless the session has been used meanwhile.
+func reapOne(tx storage.Tx, coll storage.Collection, id value.Doc, before int64) error {
+	r, found, err := coll.Find(reserved.IDIndex, value.AppendKey(nil, value.Document(id)))
+	if err != nil || !found || r.TS >= before {
 		return err
 	}
-	return storage.Retry(ctx, engine, func(tx storage.Tx) error {
-		for _, id := range old {
-			e, err := serverdocs.Find(tx, oplog.Transactions, value.Document(id))
-			if err != nil {
-				return err
-			}
-			if err := e.Delete(); err != nil {
-				return err
-			}
-			if err := dropParts(tx, id); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	if _, err := coll.Delete(r.ID); err != nil {
+		return err
+	}
+	return dropParts(tx, id)
 }
 
 // ended returns the _ids of records that are to be removed, as many as one transaction

@@ -46,6 +46,18 @@ func (r *recordsTest) update(fn func(storage.Tx) error) {
 	r.must(r.engine.Update(context.Background(), fn))
 }
 
+// nobody is the life of sessions of which none lives.
+func nobody(session.RecordKey) bool { return false }
+
+// reap removes records, and checks whether it says that there are more.
+func (r *recordsTest) reap(live func(session.RecordKey) bool, before int64, want bool) {
+	r.Helper()
+	more, err := session.Reap(context.Background(), r.engine, live, before)
+	if r.must(err); more != want {
+		r.Errorf("more to be removed: %v", more)
+	}
+}
+
 // session returns a session that has not read its record yet.
 func (r *recordsTest) session(k session.Key) *session.Session {
 	return session.NewRegistry().Use(k, harness.TestStart)
@@ -197,20 +209,39 @@ func TestDropParts(t *testing.T) {
 func TestReap(t *testing.T) {
 	t.Parallel()
 	r := newRecords(t)
-	ctx, before := context.Background(), int64(1000)
-	r.must(session.Reap(ctx, r.engine, func(session.RecordKey) bool { return false }, before))
+	before := int64(1000)
+	r.reap(nobody, before, false)
 	ended, live, fresh := r.session(keyOf(1)), r.session(keyOf(2)), r.session(keyOf(3))
 	for i, s := range []*session.Session{ended, live, fresh} {
 		r.save(s, int64(i), map[bool]int64{true: before, false: before - 1}[s == fresh])
 		r.addPart(s, int64(i), 0)
 		r.addPart(s, int64(i), 2)
 	}
-	r.must(session.Reap(ctx, r.engine, func(k session.RecordKey) bool { return k == live.Record }, before))
+	r.reap(func(k session.RecordKey) bool { return k == live.Record }, before, false)
 	if got := r.numbers(); got != "1 2 " {
 		t.Errorf("the records have the numbers %s", got)
 	}
 	if n := len(r.stored(oplog.Statements)); n != 4 || r.outcomes(ended, 0) != "" {
 		t.Errorf("%d parts are left", n)
+	}
+}
+
+// A session that is used again while the reaper looks for old records keeps its record.
+func TestReapSparesWhatIsUsed(t *testing.T) {
+	t.Parallel()
+	r := newRecords(t)
+	s, gone := r.session(keyOf(1)), r.session(keyOf(2))
+	r.save(s, 1, 999)
+	r.addPart(s, 1, 0)
+	r.save(gone, 2, 999)
+	r.reap(func(k session.RecordKey) bool {
+		if k == s.Record {
+			r.save(s, 1, 1000)
+		}
+		return false
+	}, 1000, false)
+	if got := r.numbers(); got != "1 " || len(r.stored(oplog.Statements)) != 1 {
+		t.Errorf("the records have the numbers %s, and there are %d parts", got, len(r.stored(oplog.Statements)))
 	}
 }
 
@@ -228,7 +259,7 @@ func TestReapIsBounded(t *testing.T) {
 		return nil
 	})
 	for _, want := range []int{3, 0} {
-		r.must(session.Reap(context.Background(), r.engine, func(session.RecordKey) bool { return false }, 2))
+		r.reap(nobody, 2, want > 0)
 		if n := len(r.stored(oplog.Transactions)); n != want {
 			t.Errorf("%d records are left, want %d", n, want)
 		}
@@ -254,7 +285,7 @@ func TestUnreadableRecords(t *testing.T) {
 		}
 	}
 	e.Broken = oplog.Transactions
-	if err := session.Reap(h.Context(), e, func(session.RecordKey) bool { return false }, 1); !errors.Is(err, harness.ErrBroken) {
+	if _, err := session.Reap(h.Context(), e, func(session.RecordKey) bool { return false }, 1); !errors.Is(err, harness.ErrBroken) {
 		t.Error(err)
 	}
 	e.Broken = storage.Namespace{}
