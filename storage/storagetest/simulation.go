@@ -137,7 +137,19 @@ func (sim *simulation) inside(t *rapid.T) {
 		if o.Kind == "truncate" || o.Kind == "rename" {
 			continue // their conflicts have tests of their own
 		}
-		if sim.step(x.model, x.Txn, o, !x.alone) {
+		var before []storage.RecordID
+		if c := x.model.colls[o.NS]; c != nil {
+			before = c.ids()
+		}
+		switch done := sim.step(x.model, x.Txn, o, !x.alone); {
+		case done && o.Kind == "deleteRange":
+			// The commit removes these records, and not what is in the range by then.
+			for _, id := range before {
+				if _, left := x.model.colls[o.NS].records[id]; !left {
+					x.ops = append(x.ops, Op{Kind: "delete", NS: o.NS, ID: id})
+				}
+			}
+		case done:
 			x.ops = append(x.ops, o)
 		}
 	}
