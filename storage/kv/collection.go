@@ -347,6 +347,9 @@ func (t *tx) put(c *coll, id storage.RecordID, was int, stored []byte, is int, f
 	key := t.arena.keep(t.scratch.key)
 	if !fresh {
 		t.stale = append(t.stale, t.hot.hash(key))
+		if stored != nil {
+			t.renewed = append(t.renewed, key)
+		}
 	}
 	c.size += int64(is) - int64(was)
 	c.change.data = true

@@ -42,6 +42,11 @@ func (e *Engine) commit(t *tx) (err error) {
 	for _, hash := range t.stale {
 		e.hot.wrote(hash, e.stamps)
 	}
+	for _, key := range t.renewed {
+		if v, _ := t.over.get(key); v != nil { // not deleted since
+			e.hot.renew(key, v, e.stamps)
+		}
+	}
 	for _, ch := range t.changes {
 		e.prepared.adopted(ch.made)
 		if ch.cur != nil {

@@ -15,7 +15,8 @@ import (
 // writes say: each belongs to all keys of some hashes. A commit notes its stamp
 // for what it updates and deletes, before anyone can see its state. It need not
 // do so for what it inserts, because the cache never keeps that a key is not
-// there; so new records invalidate nothing.
+// there; so new records invalidate nothing. A record that is in the cache is renewed
+// when it is updated.
 type hot struct {
 	seed    maphash.Seed
 	written [1 << 16]atomic.Uint64
@@ -121,6 +122,30 @@ func (h *hot) put(key []byte, hash uint64, value []byte, stamp uint64) {
 		s.evict()
 	}
 	s.add(hotSlot{key: string(key), value: value, stamp: stamp})
+}
+
+// renew replaces the value that a key has in the cache, if any, by that of a commit,
+// which must not change.
+func (h *hot) renew(key, value []byte, stamp uint64) {
+	if h == nil {
+		return
+	}
+	s := h.shard(h.hash(key))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i, ok := s.at[string(key)]
+	if !ok {
+		return
+	}
+	slot := &s.slots[i]
+	s.bytes += len(value) - len(slot.value)
+	slot.value, slot.stamp = value, stamp
+	if slot.size() > s.limit/8 {
+		s.remove(i)
+	}
+	for s.bytes > s.limit {
+		s.evict()
+	}
 }
 
 func (s *hotSlot) size() int { return len(s.key) + len(s.value) + hotOverhead }

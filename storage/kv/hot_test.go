@@ -23,13 +23,20 @@ func TestHot(t *testing.T) {
 				for k, v := range states[now] {
 					next[k] = v
 				}
+				var written []int
 				for range rapid.IntRange(1, 20).Draw(rt, "writes") {
 					k := number.Draw(rt, "key")
+					written = append(written, k)
 					if next[k] != nil { // what is new need not be noted
 						h.wrote(h.hash(hotKey(k)), uint64(now+1))
 					}
 					if delete(next, k); rapid.Bool().Draw(rt, "set") {
-						next[k] = fmt.Appendf(nil, "%d at %d", k, now+1)
+						next[k] = append(fmt.Appendf(nil, "%d at %d", k, now+1), make([]byte, rapid.IntRange(0, 60).Draw(rt, "more"))...)
+					}
+				}
+				for _, k := range written {
+					if next[k] != nil && rapid.Bool().Draw(rt, "renew") {
+						h.renew(hotKey(k), next[k], uint64(now+1))
 					}
 				}
 				states = append(states, next)

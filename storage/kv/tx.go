@@ -25,6 +25,7 @@ type tx struct {
 	arena    arena
 	written  []writtenRecord // in collections with an index that is being prepared
 	stale    []uint64        // hashes of keys of the cache whose values change
+	renewed  [][]byte        // keys of records that are updated
 	after    *state          // after the commit, until that has settled
 	wait     func() error    // until the writes are safe
 

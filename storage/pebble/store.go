@@ -151,6 +151,7 @@ func (s *store) options() *pebble.Options {
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 		o.Levels[i].FilterType = pebble.TableFilter
 	}
+	o.Levels[len(o.Levels)-1].FilterPolicy = pebble.NoFilterPolicy // Get does not use those of the last level
 	return o
 }
 

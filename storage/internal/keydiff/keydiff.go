@@ -11,7 +11,7 @@ import (
 // Change is the change of a write to one index.
 type Change struct {
 	Add, Remove [][]byte
-	Keys        [][]byte // all of the new record, in order
+	Keys        [][]byte // all of the new record, in order; of one that keeps its keys perhaps nil
 	Multikey    storage.Multikey
 
 	added, removed [][]byte // buffers for both, reused by the next write
@@ -21,6 +21,11 @@ type Change struct {
 // new; either may be empty (ID 0). They are valid until the next call.
 func (d *Change) Compute(maker storage.Index, old, new storage.Record) (err error) {
 	d.Add, d.Remove, d.Keys, d.Multikey = nil, nil, nil, 0
+	if old.ID != 0 && new.ID != 0 {
+		if k, ok := maker.(storage.KeyKeeper); ok && k.KeepsKeys(old, new) {
+			return nil
+		}
+	}
 	if new.ID != 0 {
 		if d.Add, d.Multikey, err = maker.Keys(d.added[:0], new); err != nil {
 			return err
