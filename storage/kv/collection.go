@@ -320,7 +320,9 @@ func (t *tx) apply(c *coll, diffs []keydiff.Change, id storage.RecordID) (remove
 }
 
 func (t *tx) addEntry(c *coll, x *index, key []byte, id storage.RecordID) {
-	t.over.set(t.entryKey(c, x, key, id), empty)
+	stored := t.entryKey(c, x, key, id)
+	t.over.set(stored, empty)
+	x.fill(stored)
 	x.added(key)
 }
 
@@ -332,7 +334,9 @@ func (t *tx) removeEntry(c *coll, x *index, key []byte, id storage.RecordID) {
 	if x.single {
 		t.delRow(c, x, x.maker.Order(key))
 	} else {
-		t.over.del(t.entryKey(c, x, key, id))
+		stored := t.entryKey(c, x, key, id)
+		t.over.del(stored)
+		x.vacate(stored)
 	}
 }
 

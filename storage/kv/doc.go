@@ -36,4 +36,8 @@
 // and ids by the keys of unique indexes (see hot). Scans pass it by. An index that
 // is unique from the beginning has its keys as keys of the store, so that a look-up
 // reads a single value. An insert reads it only if its key is not behind all others.
+//
+// Deleted keys cost a scan time until the store has merged its parts. So an index
+// remembers a few ranges in which it has no entries (see gaps), and a collection
+// its first id (see least).
 package kv

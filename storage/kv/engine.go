@@ -22,6 +22,10 @@ type Options struct {
 	HotBytes int64
 	// ReadOnly keeps what a crash has left: nothing may be written to the store.
 	ReadOnly bool
+	// Far is over how many deleted keys the scan of an index walks before it
+	// remembers that there is nothing. 0: no scan does. A store that others write to
+	// needs 0.
+	Far int
 	// Apart reports whether the updates of a group that could not be committed
 	// because of err may succeed one by one. Never if nil.
 	Apart func(err error) bool

@@ -313,19 +313,20 @@ func (f *filler) flush() error {
 // exchanged keys. If it fails, it has changed nothing.
 func (t *tx) adopt(p *preparation, c *coll) (*index, error) {
 	ids := t.changedSince(p)
-	x := *p.index
+	x := new(index)
+	p.index.copyTo(x)
 	before := t.over
 	t.over = &overlay{}
 	if before.writes.Len() > 0 {
 		t.over.writes = *before.writes.Copy()
 	}
-	err := t.catchUp(p, c, &x, ids)
+	err := t.catchUp(p, c, x, ids)
 	if err != nil {
 		t.over = before
 		return nil, err
 	}
 	c.change.made = append(c.change.made, x.num)
-	return &x, nil
+	return x, nil
 }
 
 // changedSince lists the records that have changed since a preparation began,
@@ -358,7 +359,7 @@ func (t *tx) catchUp(p *preparation, c *coll, x *index, ids []storage.RecordID) 
 		if !ok {
 			continue
 		}
-		y := *x // what a record that is gone had adds nothing
+		y := index{maker: x.maker} // what a record that is gone had adds nothing
 		if keys, err = y.keysOf(keys, r); err != nil {
 			return err
 		}

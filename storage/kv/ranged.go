@@ -30,7 +30,11 @@ func (h *collection) DeleteRange(d *storage.RangeDelete) (out storage.RangeDelet
 		h.tx.put(c, r.ID, len(r.Doc), nil, 0, false)
 		h.tx.recordDelete(h.ns, c.num, r.ID)
 	}
-	return p.Result(), nil
+	out = p.Result()
+	if x := c.index(d.Index); x != nil && h.tx.far > 0 {
+		x.vacateRange(c, d.Keys, out)
+	}
+	return out, nil
 }
 
 // pick collects the records to remove.

@@ -14,6 +14,7 @@ type reader struct {
 	over  *overlay // nil: none
 	hot   *hot     // nil: what is read is not kept
 	stamp uint64   // of the snapshot
+	far   int      // how far a scan must walk to note a gap; 0: there are no gaps
 }
 
 // getHot returns a value, which must not be changed, or nil. keep says that the value is likely to be read
@@ -294,7 +295,7 @@ func (r reader) scanEntries(ctx context.Context, c *coll, x *index, rg storage.K
 	if bytes.Compare(s.Lo, s.Hi) >= 0 {
 		return nil
 	}
-	it := r.scan(ctx, s, rg.Reverse)
+	it := r.scanIndex(ctx, x, s, rg.Reverse)
 	err := walkEntries(it, fn)
 	if cerr := it.Close(); err == nil {
 		err = cerr

@@ -78,6 +78,15 @@ type index struct {
 	// top is at least the key of each entry, or nil if that is not known: an Order
 	// behind it is new. Only writers to unique indexes need it.
 	top []byte
+	// gaps are where a scan need not look.
+	gaps atomic.Pointer[gaps]
+}
+
+// copyTo makes another index the same.
+func (x *index) copyTo(y *index) {
+	y.num, y.maker, y.single, y.top = x.num, x.maker, x.single, x.top
+	y.entries, y.bytes, y.multikey = x.entries, x.bytes, x.multikey
+	y.gaps.Store(x.gaps.Load())
 }
 
 // added counts an entry.
@@ -153,7 +162,7 @@ func (c *coll) clone(ch *change) *coll {
 	d.indexes = make([]*index, len(c.indexes))
 	all := make([]index, len(c.indexes))
 	for i, x := range c.indexes {
-		all[i] = *x
+		x.copyTo(&all[i])
 		d.indexes[i] = &all[i]
 	}
 	return &d

@@ -85,7 +85,7 @@ func (e *Engine) beginWrite(ctx context.Context) (*tx, error) {
 
 // on makes a transaction on a state, and takes over the reference to it.
 func (e *Engine) on(ctx context.Context, base *state) *tx {
-	return &tx{e: &e.core, ctx: ctx, base: base, root: base.root, reader: reader{snap: base.snap, hot: e.hot, stamp: base.stamp}}
+	return &tx{e: &e.core, ctx: ctx, base: base, root: base.root, reader: reader{snap: base.snap, hot: e.hot, stamp: base.stamp, far: e.opts.Far}}
 }
 
 // write makes a transaction writable.

@@ -86,6 +86,7 @@ func (t *tx) setRow(c *coll, x *index, order []byte, keys [][]byte, id storage.R
 	}
 	t.scratch.key = appendRow(t.scratch.key[:0], id, len(order), keys)
 	t.over.set(key, t.arena.keep(t.scratch.key))
+	x.fill(key)
 }
 
 func (t *tx) rowKey(c *coll, x *index, order []byte) []byte {
@@ -97,6 +98,7 @@ func (t *tx) rowKey(c *coll, x *index, order []byte) []byte {
 func (t *tx) delRow(c *coll, x *index, order []byte) {
 	key := t.rowKey(c, x, order)
 	t.over.del(key)
+	x.vacate(key)
 	t.stale = append(t.stale, t.hot.hash(key))
 }
 
@@ -169,7 +171,7 @@ func (r reader) scanRows(ctx context.Context, c *coll, x *index, rg storage.KeyR
 		return nil
 	}
 	w := window{KeyRange: rg, after: bytes.Clone(rg.AfterKey)}
-	it := r.scan(ctx, s, rg.Reverse)
+	it := r.scanIndex(ctx, x, s, rg.Reverse)
 	err := walkRows(it, rg.Reverse, func(key []byte, id storage.RecordID) bool {
 		return !w.has(key, id) || fn(key, id)
 	})

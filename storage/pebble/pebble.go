@@ -66,6 +66,8 @@ type Options struct {
 	// Logger receives messages about background work.
 	Logger   func(format string, args ...any)
 	readOnly bool                                   // nothing is written; for Check
+	far      int                                    // of kv.Options; farKeys if 0
+	walked   func(keys int)                         // called when an iterator is closed; may be nil
 	usage    func() (total, free uint64, err error) // of the disk; nil: the file system's
 }
 
@@ -83,10 +85,16 @@ func (o *Options) setDefaults() {
 	if o.FileMode == 0 {
 		o.FileMode = datadir.OwnFile
 	}
+	if o.far == 0 {
+		o.far = farKeys
+	}
 	if o.Logger == nil {
 		o.Logger = func(string, ...any) {}
 	}
 }
+
+// farKeys is over how many deleted keys a scan may walk each time.
+const farKeys = 64
 
 // hotBytes is the part of the cache for single records.
 func (o *Options) hotBytes() int64 { return o.CacheBytes / 8 }
@@ -117,7 +125,7 @@ func Open(opts Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := kv.Open(s, kv.Options{Name: "pebble", Persistent: s.persistent(), Indexer: opts.Indexer, HotBytes: opts.hotBytes(), ReadOnly: opts.readOnly, Apart: noSpace})
+	e, err := kv.Open(s, kv.Options{Name: "pebble", Persistent: s.persistent(), Indexer: opts.Indexer, HotBytes: opts.hotBytes(), ReadOnly: opts.readOnly, Far: opts.far, Apart: noSpace})
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

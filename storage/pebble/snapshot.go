@@ -197,6 +197,14 @@ func (i *iterator) Next() (ok bool) {
 // Key is the present key.
 func (i *iterator) Key() []byte { return i.it.Key() }
 
+// Walked is the number of keys that were passed on the way forward, deleted ones included.
+func (i *iterator) Walked() int {
+	if i.it == nil {
+		return 0
+	}
+	return i.it.Stats().ForwardStepCount[pebble.InternalIterCall]
+}
+
 // Value is the present value.
 func (i *iterator) Value() ([]byte, error) { return i.it.ValueAndErr() }
 
@@ -204,6 +212,9 @@ func (i *iterator) Value() ([]byte, error) { return i.it.ValueAndErr() }
 func (i *iterator) Close() error {
 	if i.it == nil {
 		return i.err
+	}
+	if i.s.opts.walked != nil {
+		i.s.opts.walked(i.Walked())
 	}
 	err := i.it.Close()
 	i.it = nil
