@@ -45,6 +45,7 @@ var sweepReads = []touches{
 	{"test", `{dbHash: 1}`, "dbHash test"},
 	{"test", `{collStats: "x"}`, "collStats test.x"},
 	{"test", `{dbStats: 1}`, "dbStats test"},
+	{"test", `{explainExpiry: "x", _id: 1}`, "find test.x"},
 	{"test", `{expirationStats: "x"}`, "collStats test.x"},
 	{"test", `{expirationStats: 1}`, "collStats test"},
 	{"test", `{validate: "x"}`, "validate test.x"},
@@ -231,6 +232,7 @@ var sweepOpen = []touches{
 	{"test", `{killCursors: "x", cursors: [{$numberLong: "1"}]}`, ""}, // TestKillCursorsOfOthers
 	{"admin", `{currentOp: 1, $ownOps: true}`, ""},                    // TestIdleOps
 	{"admin", `{listDatabases: 1}`, ""},                               // TestListingsShowWhatMayBeUsed
+	{"admin", `{expirationStats: 1}`, ""},                             // TestForecastShowsWhatMayBeUsed
 	{"test", `{explain: {}}`, ""},                                     // the command refuses it
 	{"admin", `{bulkWrite: 1, ops: [{insert: 0}], nsInfo: []}`, ""},   // the command refuses it
 }

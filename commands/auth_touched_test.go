@@ -120,6 +120,7 @@ var touchedUnseen = map[string]string{
 	"convertToCapped": "a collection of its own, which takes the name of the other",
 	"create":          "a view's collection, to refuse circles of views",
 	"mapReduce":       "the stored functions of its database, and the collection in which its output is gathered",
+	"expirationStats": "all databases, of which it leaves out those whose statistics the user may not see",
 	"listDatabases":   "all collections for their sizes, of which it leaves out those of databases that are not shown",
 }
 

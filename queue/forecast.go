@@ -14,6 +14,20 @@ const (
 	laneIdle     = "idle"     // the queue is deleted
 )
 
+// lanes are the indexes of due messages.
+var lanes = []struct{ index, lane string }{{byExpiry, laneExpiry}, {byLock, laneLock}, {bySchedule, laneSchedule}}
+
+// AddDues adds the messages of a queue that fall due first: that expire, whose lock ends,
+// or whose scheduled time comes.
+func AddDues(coll storage.Collection, d *ttl.Dues) error {
+	for _, o := range lanes {
+		if err := d.AddDates(coll, ttl.Message, o.index, o.lane); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Forecast lists the due events of the messages of a queue and of the queue
 // itself, and counts its messages by their present state. It does not count as
 // activity, and reads only indexes, except for messages that are due already.
@@ -25,7 +39,7 @@ func (b *Broker) Forecast(tx storage.Tx, ns storage.Namespace, h ttl.Horizon) (l
 	if st, err = e.stats(); err != nil {
 		return nil, st, err
 	}
-	for _, o := range []struct{ index, lane string }{{byExpiry, laneExpiry}, {byLock, laneLock}, {bySchedule, laneSchedule}} {
+	for _, o := range lanes {
 		f, err := ttl.ForecastDates(e.main, ttl.Message, o.index, o.lane, h)
 		if err != nil {
 			return nil, st, err

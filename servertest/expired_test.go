@@ -414,6 +414,12 @@ var queueRows = func() map[string]row {
 			w.n("purged", 2, `{mqPurge: "q"}`) // an expired message that is still stored goes, too
 			is(w.scene, "received", len(w.messages(`{mqReceive: "q", maxMessages: 10}`)), 0)
 		}},
+		"explainExpiry": {walk: func(w way) {
+			w.ok(`{create: "hidden", documentTtl: {default: 5}}`)
+			w.ok(`{insert: "hidden", documents: [{_id: 1}]}`)
+			w.to(10)
+			w.fails(47, "", `{explainExpiry: "hidden", _id: 1}`)
+		}},
 		"mqResubmit": {why: "it reads only the dead-letter queue, where nothing expires"},
 		"mqCancelScheduled": {walk: func(w way) {
 			messages(w)

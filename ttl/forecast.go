@@ -26,6 +26,7 @@ type Horizon struct {
 	Now    int64
 	Length int64 // milliseconds, above 0
 	Parts  int   // above 0
+	Empty  bool  // histograms include the parts without documents
 }
 
 // part returns the part of the horizon that contains an instant, -1 if the
@@ -198,6 +199,9 @@ func (f *Forecast) Append(b *value.Builder, h Horizon) {
 	}
 	b.StartArray("histogram")
 	for i, n := range f.Buckets {
+		if n == 0 && !h.Empty {
+			continue
+		}
 		from := h.Now + int64(float64(h.Length)*float64(i)/float64(h.Parts))
 		to := h.Now + int64(float64(h.Length)*float64(i+1)/float64(h.Parts))
 		b.StartDocument("").Date("after", from).Date("until", to).Int64("count", n).End()

@@ -167,6 +167,16 @@ func (m *Monitor) left() time.Duration {
 	return sleep - (m.elapsed() - m.skipped)
 }
 
+// NextPass returns the instant at which the next pass begins at the latest, if it is not
+// started before: the end of the running sleep.
+func (m *Monitor) NextPass() int64 {
+	sleep := time.Duration(m.host.Parameters().SleepSecs) * time.Second
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	left := max(sleep-(m.elapsed()-m.skipped), 0)
+	return m.clock.Now().Add(left).UnixMilli()
+}
+
 // elapsed returns the clock's time since the sleep began. The caller holds mu.
 func (m *Monitor) elapsed() time.Duration {
 	now := m.clock.Now()

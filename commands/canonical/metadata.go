@@ -1,6 +1,7 @@
 package canonical
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/duskdb/duskdb/mongoerr"
@@ -75,6 +76,9 @@ func (q *Query) NeedMeta(p *project.Projection, recordID, indexKey bool) error {
 		}
 		q.Meta = p.Meta()
 	}
+	if sortsByExpiry(q.Sort) && !slices.Contains(q.Meta, expr.MetaExpiresAt) {
+		q.Meta = append(q.Meta[:len(q.Meta):len(q.Meta)], expr.MetaExpiresAt)
+	}
 	if recordID {
 		q.Meta = append(q.Meta[:len(q.Meta):len(q.Meta)], expr.MetaRecordID)
 	}
@@ -82,6 +86,16 @@ func (q *Query) NeedMeta(p *project.Projection, recordID, indexKey bool) error {
 		q.Meta = append(q.Meta[:len(q.Meta):len(q.Meta)], expr.MetaIndexKey)
 	}
 	return nil
+}
+
+// sortsByExpiry reports whether a sort uses {$meta: "expiresAt"}.
+func sortsByExpiry(sort value.Doc) bool {
+	for _, v := range sort.All() {
+		if v.Kind() == value.KindDocument && v.Doc().Lookup("$meta").Str() == "expiresAt" {
+			return true
+		}
+	}
+	return false
 }
 
 // checkMeta refuses a projection of metadata that the query does not leave.

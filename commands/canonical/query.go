@@ -1,6 +1,7 @@
 package canonical
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/duskdb/duskdb/commands/catalog"
@@ -45,7 +46,7 @@ type Query struct {
 func (q *Query) Needs(info *storage.Info) []string {
 	m := catalog.Of(info)
 	switch {
-	case q.Near != nil, !m.KeysSuffice():
+	case q.Near != nil, !m.KeysSuffice(), slices.Contains(q.Meta, expr.MetaExpiresAt):
 		return nil
 	case m.MayHide() && q.Distinct != "": // the first document of a value may have expired
 		return nil

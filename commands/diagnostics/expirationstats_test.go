@@ -27,7 +27,7 @@ func TestExpirationForecast(t *testing.T) {
 	if got := strings.Join(names, " "); got != "test.c test.jobs test.series" {
 		t.Errorf("collections %s", got)
 	}
-	policy := h.OK(`{expirationStats: "c", horizonSeconds: 100, buckets: 2}`).Lookup("collections").Doc().Index(0).Doc().Lookup("policies").Doc().Index(0).Doc()
+	policy := h.OK(`{expirationStats: "c", horizonSeconds: 100, buckets: 2, empty: true}`).Lookup("collections").Doc().Index(0).Doc().Lookup("policies").Doc().Index(0).Doc()
 	var counts []int64
 	for v := range policy.Lookup("histogram").Doc().Values() {
 		counts = append(counts, v.Doc().Lookup("count").SafeInt64())

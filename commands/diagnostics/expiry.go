@@ -20,6 +20,7 @@ func ExpiryCommands() []kernel.Command {
 	return []kernel.Command{
 		{Name: "testClock", Run: runTestClock, Flags: kernel.AdminOnly, Action: "setParameter", On: kernel.OnCluster, Enabled: withClock, Help: "read or move the server's clock"},
 		{Name: "runExpirationPass", Run: runExpirationPass, Flags: kernel.AdminOnly, Action: "setParameter", On: kernel.OnCluster, Enabled: withClock, Help: "remove at once what has expired"},
+		{Name: "explainExpiry", Run: runExplainExpiry, Action: "find", On: kernel.OnCollection, Help: "when and why a document expires"},
 		{Name: "expirationStats", Run: runExpirationStats, Action: "collStats", On: kernel.OnDatabase, Help: "what expires, and when"},
 	}
 }

@@ -263,7 +263,7 @@ func (a *AccessPath) Documents(x *Execution, info *storage.Info, q *canonical.Qu
 	if err != nil {
 		return nil, err
 	}
-	docs := NewDocuments(x, q, src)
+	docs := NewDocuments(x, info, q, src)
 	docs.Spec = a.Spec
 	return docs, nil
 }

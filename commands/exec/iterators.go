@@ -2,6 +2,7 @@ package exec
 
 import (
 	"github.com/duskdb/duskdb/commands/canonical"
+	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/mongoerr"
@@ -20,11 +21,13 @@ type Documents struct {
 	meta []expr.MetaKind // to be set for each document
 	Spec *index.Spec     // the index that is used, nil if none
 	q    *canonical.Query
+
+	info *storage.Info // of the collection, for the instant of expiry; nil: the source of the records knows it
 }
 
 // NewDocuments turns the records of a query into its documents.
-func NewDocuments(x *Execution, q *canonical.Query, src RecordSource) *Documents {
-	return &Documents{src: src, exec: x, meta: q.Meta, q: q}
+func NewDocuments(x *Execution, info *storage.Info, q *canonical.Query, src RecordSource) *Documents {
+	return &Documents{src: src, exec: x, meta: q.Meta, q: q, info: info}
 }
 
 // Next implements agg.Iterator.
@@ -52,9 +55,22 @@ func (d *Documents) setMeta(kind expr.MetaKind, r *storage.Record) {
 		} else if key := d.Spec.KeyValue(r.Doc, d.exec.key); key != nil {
 			d.exec.Env.Meta.Set(kind, value.Document(key))
 		}
+	case expr.MetaExpiresAt:
+		if d.info != nil { // else the source has set it
+			d.exec.setExpiresAt(d.info, r)
+		}
 	case expr.MetaSortKey:
 		d.exec.Env.Meta.Set(kind, sortKey(d.q.Sort, r.Doc, d.q.Collator))
 	}
+}
+
+// setExpiresAt notes when the current document expires.
+func (x *Execution) setExpiresAt(info *storage.Info, r *storage.Record) {
+	at := value.Value{}
+	if ms, ok := catalog.ExpiresAt(info, r); ok {
+		at = value.DateTime(ms)
+	}
+	x.Env.Meta.Set(expr.MetaExpiresAt, at)
 }
 
 // Close implements agg.Iterator.

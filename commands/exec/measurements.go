@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/duskdb/duskdb/commands/canonical"
@@ -8,6 +9,7 @@ import (
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
+	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/timeseries"
@@ -80,6 +82,8 @@ type Measurements struct {
 	whole    bool         // all measurements of the bucket that is open match
 	Counts   bucketCounts // for explain
 	ownOrder bool         // strings compare as in the control values
+	expiry   bool         // the measurements get {$meta: "expiresAt"}
+	current  value.Doc    // the bucket that is open
 }
 
 // bucketCounts is what was done with buckets, for explain.
@@ -94,6 +98,7 @@ func (b *BucketQuery) Open(x *Execution, a *AccessPath, q *canonical.Query) *Mea
 	m := &Measurements{x: x, B: b, src: a.Matching(x, b.Info, &b.Query), unpacker: timeseries.NewUnpacker(b.Meta.Series)}
 	m.ownOrder = canonical.SameCollation(b.Meta.Collator(), q.Collator)
 	m.unpacker.Only(TopFields(q.Fields))
+	m.expiry = slices.Contains(q.Meta, expr.MetaExpiresAt)
 	return m
 }
 
@@ -166,9 +171,15 @@ func (m *Measurements) bucket() (*timeseries.Summary, error) {
 func (m *Measurements) unpack(s *timeseries.Summary) error {
 	m.Counts.Unpacked++
 	m.whole = m.B.Matcher == nil || m.B.Pushdown.Whole(s)
-	m.open = true
-	return m.unpacker.Reset(s.Bucket())
+	m.open, m.current = true, s.Bucket()
+	if m.expiry { // a measurement goes with its bucket
+		m.x.setExpiresAt(m.B.Info, &storage.Record{Doc: m.current})
+	}
+	return m.unpacker.Reset(m.current)
 }
+
+// Bucket returns the bucket of the measurement that Next returned last.
+func (m *Measurements) Bucket() value.Doc { return m.current }
 
 // Close implements agg.Iterator.
 func (m *Measurements) Close() { m.src.Close() }

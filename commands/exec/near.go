@@ -159,13 +159,13 @@ func OpenNear(c *kernel.Call, x *Execution, info *storage.Info, q *canonical.Que
 		return agg.Source{}, err
 	}
 	if rings, ok := x.openRings(info, q, near, limit); ok {
-		return agg.Source{Iterator: NewDocuments(x, q, rings), Sorted: true}, nil
+		return agg.Source{Iterator: NewDocuments(x, info, q, rings), Sorted: true}, nil
 	}
 	sorted, err := x.sortByDistance(plan.Matching(x, info, q), near, -1, limit)
 	if err != nil {
 		return agg.Source{}, err
 	}
-	return agg.Source{Iterator: NewDocuments(x, q, sorted), Sorted: true}, nil
+	return agg.Source{Iterator: NewDocuments(x, info, q, sorted), Sorted: true}, nil
 }
 
 // onlyGeoField is the field of the collection's only geospatial index: of the

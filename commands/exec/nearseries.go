@@ -43,7 +43,7 @@ func nearMeasurements(c *kernel.Call, x *Execution, info *storage.Info, q *canon
 	if err != nil {
 		return agg.Source{}, err
 	}
-	return agg.Source{Iterator: NewDocuments(x, q, sorted), Sorted: true}, nil
+	return agg.Source{Iterator: NewDocuments(x, nil, q, sorted), Sorted: true}, nil
 }
 
 // measuredRecords are measurements where records are expected; they have no ids.

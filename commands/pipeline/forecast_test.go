@@ -16,7 +16,7 @@ import (
 // the next due time, and the histogram.
 func forecast(h *harness.Harness, coll string) (policies []string, reply value.Doc) {
 	h.Helper()
-	reply = h.OK(`{"expirationStats": "` + coll + `", "horizonSeconds": 120, "buckets": 2}`)
+	reply = h.OK(`{"expirationStats": "` + coll + `", "horizonSeconds": 120, "buckets": 2, "empty": true}`)
 	for c := range reply.Lookup("collections").Doc().Values() {
 		for p := range c.Doc().Lookup("policies").Doc().Values() {
 			d := p.Doc()

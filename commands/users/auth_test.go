@@ -262,6 +262,26 @@ func TestListingsShowWhatMayBeUsed(t *testing.T) {
 	h.OK(`{"find": "a"}`)
 }
 
+// A forecast of all databases leaves out those whose statistics the user may not see.
+func TestForecastShowsWhatMayBeUsed(t *testing.T) {
+	h := harness.NewAuth(t)
+	for _, db := range []string{"test", "other"} {
+		h.MustOn(db, `{"create": "x", "documentTtl": {"default": 5}}`)
+	}
+	for roles, want := range map[string]string{"read@test": "test.x ", "clusterMonitor@admin": "other.x test.x ", "": ""} {
+		h.Svc.Options.Security.Auth = false
+		h.Conn.User = h.User("ann"+roles[:min(len(roles), 4)], strings.Fields(roles)...)
+		h.Svc.Options.Security.Auth = true
+		got := ""
+		for v := range h.Admin(`{"expirationStats": 1}`).Lookup("collections").Doc().Values() {
+			got += v.Doc().Lookup("ns").Str() + " "
+		}
+		if got != want {
+			t.Errorf("%q sees %q, want %q", roles, got, want)
+		}
+	}
+}
+
 // TestMessages checks that the error for a missing privilege says only that the client
 // is not authorized to run the command.
 func TestMessages(t *testing.T) {

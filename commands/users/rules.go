@@ -260,9 +260,14 @@ func MayMapReduce(c *kernel.Call) error {
 }
 
 // MayForecast checks the privilege collStats on the collection or the database of
-// the forecast.
+// the forecast. A forecast of all databases has those for whose databases the user has it.
 func MayForecast(c *kernel.Call) error {
-	if ns := access.Target(c); ns.Coll != "" {
+	ns := access.Target(c)
+	if ns.Coll == "" && c.DB == "admin" {
+		c.AuthorizedOnly = true
+		return nil
+	}
+	if ns.Coll != "" {
 		return access.Need(c, access.Pattern(ns), "collStats")
 	}
 	return access.Need(c, auth.Database(c.DB), "collStats")

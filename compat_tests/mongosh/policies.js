@@ -131,7 +131,7 @@ check('queue: locks and expiry', () => {
 
 check('expirationStats and metrics', () => {
   db.ttl.insertOne({ _id: 9, at: admin.runCommand({ testClock: 1 }).now });
-  const [ttl] = run({ expirationStats: 'ttl', horizonSeconds: 20, buckets: 2 }).collections[0].policies;
+  const [ttl] = run({ expirationStats: 'ttl', horizonSeconds: 20, buckets: 2, empty: true }).collections[0].policies;
   assert.deepEqual([ttl.policy, Number(ttl.pending), Number(ttl.overdue), ...ttl.histogram.map(b => Number(b.count))], ['ttl', 1, 0, 1, 0]);
   const lanes = run({ expirationStats: 'jobs' }).collections[0].policies.map(p => p.lane);
   assert.deepEqual(lanes, ['expiry', 'lock', 'schedule', 'idle']);

@@ -115,7 +115,7 @@ async function main() {
 
   await check('expirationStats', async () => {
     await db.command({ mqSend: 'jobs', messages: [{ n: 5 }] });
-    const [{ policies, messages }] = (await db.command({ expirationStats: 'jobs', horizonSeconds: 60, buckets: 1 })).collections;
+    const [{ policies, messages }] = (await db.command({ expirationStats: 'jobs', horizonSeconds: 60, buckets: 1, empty: true })).collections;
     assert.deepEqual(policies.map(p => [p.lane, p.histogram[0].count]), [['expiry', 1], ['lock', 0], ['schedule', 0], ['idle', 0]]);
     assert.deepEqual([messages.active, messages.deadLettered], [1, 2]);
     const all = (await db.command({ expirationStats: 1 })).collections.flatMap(c => c.policies.map(p => p.policy));

@@ -127,6 +127,7 @@ const (
 	MetaRandVal
 	MetaTimeseriesBucketMinTime
 	MetaTimeseriesBucketMaxTime
+	MetaExpiresAt // when the document expires; DuskDB's own
 )
 
 // Meta is the metadata of one document. It is small and passed by value; Set

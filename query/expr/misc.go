@@ -82,6 +82,7 @@ func timestampPart(c *call, env *Env, code mongoerr.Code, part func(t, i uint32)
 
 // metaNames are the names that $meta accepts.
 var metaNames = map[string]MetaKind{
+	"expiresAt":               MetaExpiresAt,
 	"geoNearDistance":         MetaGeoNearDistance,
 	"geoNearPoint":            MetaGeoNearPoint,
 	"indexKey":                MetaIndexKey,

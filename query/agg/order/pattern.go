@@ -27,6 +27,7 @@ type Part struct {
 
 // sortMeta are the metadata a sort may use.
 var sortMeta = map[string]expr.MetaKind{
+	"expiresAt":         expr.MetaExpiresAt,
 	"geoNearDistance":   expr.MetaGeoNearDistance,
 	"randVal":           expr.MetaRandVal,
 	"searchScore":       expr.MetaSearchScore,
@@ -76,7 +77,7 @@ func parseSortPart(k string, v value.Value) (Part, error) {
 			return part, mongoerr.Newf(31138, "Illegal $meta sort: $meta: %s", arg)
 		}
 		part.Meta, part.Kind, part.name = true, kind, strings.Clone(arg.Str())
-		part.Desc = part.name != "geoNearDistance" // scores sort best first
+		part.Desc = part.Kind != expr.MetaGeoNearDistance && part.Kind != expr.MetaExpiresAt // scores sort best first
 		return part, nil
 	}
 	if !v.IsNumber() {
@@ -166,6 +167,8 @@ func (part *Part) metadata(env *expr.Env) value.Value {
 	switch {
 	case v.IsMissing() && part.Kind == expr.MetaRandVal && env.Rand != nil:
 		return value.Double(env.Rand())
+	case v.IsMissing() && part.Kind == expr.MetaExpiresAt:
+		return value.MaxKey() // it never expires
 	case v.IsMissing():
 		return value.Null()
 	}

@@ -63,8 +63,10 @@ func (p *Pipeline) Leading() Leading {
 	return l
 }
 
-// readsOwnMeta returns the metadata of the source that the stages read: record ids and
-// index keys.
+// ownMeta are the kinds of metadata that the source of the documents provides.
+var ownMeta = []expr.MetaKind{expr.MetaRecordID, expr.MetaIndexKey, expr.MetaExpiresAt}
+
+// readsOwnMeta returns the metadata of the source that the stages read.
 func (p *Pipeline) readsOwnMeta() (kinds []expr.MetaKind) {
 	for _, s := range p.stages {
 		r, ok := s.(stage.ReadsMeta)
@@ -72,7 +74,7 @@ func (p *Pipeline) readsOwnMeta() (kinds []expr.MetaKind) {
 			continue
 		}
 		for _, k := range r.Metadata() {
-			if (k == expr.MetaRecordID || k == expr.MetaIndexKey) && !slices.Contains(kinds, k) {
+			if slices.Contains(ownMeta, k) && !slices.Contains(kinds, k) {
 				kinds = append(kinds, k)
 			}
 		}

@@ -31,7 +31,7 @@ func AppendMeta(dst []byte, m expr.Meta) []byte {
 	}
 	var b value.Builder
 	b.Reset(dst)
-	for k := expr.MetaTextScore; k <= expr.MetaTimeseriesBucketMaxTime; k++ {
+	for k := expr.MetaTextScore; k <= expr.MetaExpiresAt; k++ {
 		b.Append(string(rune('a'+k)), m.Get(k))
 	}
 	b.Doc()

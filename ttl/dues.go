@@ -1,0 +1,98 @@
+package ttl
+
+import (
+	"math"
+	"slices"
+
+	"github.com/duskdb/duskdb/storage"
+)
+
+// DueRecord is a record and when it falls due.
+type DueRecord struct {
+	Info   *storage.Info
+	Record storage.RecordID
+	Policy Policy
+	Index  string // name of a user's index; empty for internal ones
+	Lane   string
+	At     int64
+}
+
+// Dues keeps the first due records of several indexes.
+type Dues struct {
+	Now  int64
+	Most int // above 0
+	list []DueRecord
+}
+
+// List returns the records in the order in which they fall due.
+func (d *Dues) List() []DueRecord {
+	d.trim()
+	return d.list
+}
+
+// Add reads the expiry indexes of a collection, each only as far as it may have earlier
+// records than those known. It leaves out what document TTL has hidden already.
+func (d *Dues) Add(coll storage.Collection, rules *Rules) error {
+	if rules == nil {
+		return nil
+	}
+	for i := range rules.Indexes {
+		l := &rules.Indexes[i]
+		from := l.From
+		if l.Policy == Document {
+			from = max(from, minus(d.Now, l.After)+1)
+		}
+		one := DueRecord{Info: coll.Info(), Policy: l.Policy, Lane: forecastNames[l.Index]}
+		if one.Lane == "" && l.Policy != TimeSeries {
+			one.Index = l.Index
+		}
+		if err := d.scan(coll, l, from, one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AddDates is Add for an index that has one date for each record, at which an event is due.
+func (d *Dues) AddDates(coll storage.Collection, p Policy, index, lane string) error {
+	l := ExpiryIndex{Policy: p, Index: index, From: math.MinInt64}
+	return d.scan(coll, &l, l.From, DueRecord{Info: coll.Info(), Policy: p, Lane: lane})
+}
+
+func (d *Dues) scan(coll storage.Collection, l *ExpiryIndex, from int64, one DueRecord) error {
+	keys, ok := l.between(from, math.MaxInt64)
+	if !ok {
+		return nil
+	}
+	d.trim()
+	before, seen := len(d.list), 0
+	return coll.ScanIndex(l.Index, keys, func(key []byte, id storage.RecordID) bool {
+		one.At, _ = l.instant(key)
+		if l.until != 0 && one.At > l.until || before >= d.Most && one.At >= d.list[before-1].At {
+			return false
+		}
+		for _, x := range d.list[before:] {
+			if x.Record == id { // of several dates the earliest counts
+				return true
+			}
+		}
+		one.Record = id
+		d.list = append(d.list, one)
+		seen++
+		return seen < d.Most
+	})
+}
+
+// trim drops all but the first records.
+func (d *Dues) trim() {
+	slices.SortStableFunc(d.list, func(a, b DueRecord) int {
+		switch {
+		case a.At < b.At:
+			return -1
+		case a.At > b.At:
+			return 1
+		}
+		return 0
+	})
+	d.list = d.list[:min(len(d.list), d.Most)]
+}
