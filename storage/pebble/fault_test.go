@@ -1,7 +1,9 @@
 package pebble
 
 import (
+	"context"
 	"errors"
+	"runtime"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -128,5 +130,32 @@ func TestTablesFail(t *testing.T) {
 	must(t, e.Close())
 	if got := count(t, openAt(t, dir)); got != n+1 {
 		t.Errorf("%d records after opening again, want %d", got, n+1)
+	}
+}
+
+// TestCompactEnds: a compaction that waits for a table that cannot be written ends with
+// its context, and with the engine.
+func TestCompactEnds(t *testing.T) {
+	t.Parallel()
+	for _, closes := range []bool{false, true} {
+		f := &faulty{step: "create"}
+		e, _ := openFaulty(t, f)
+		cause := error(syscall.ENOSPC)
+		f.tables.Store(&cause)
+		within, cancel := context.WithCancel(ctx)
+		ended := make(chan error, 1)
+		go func() { ended <- e.Compact(within) }()
+		for e.store.trouble.refused() == nil {
+			runtime.Gosched()
+		}
+		want := context.Canceled
+		if closes {
+			must(t, e.Close())
+			want = storage.ErrClosed
+		}
+		cancel()
+		if err := <-ended; !errors.Is(err, want) {
+			t.Errorf("it returned %v, want %v", err, want)
+		}
 	}
 }

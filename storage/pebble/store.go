@@ -47,6 +47,8 @@ type store struct {
 		list map[*snapshot]struct{}
 	}
 
+	closing    context.Context // ends when Close begins
+	close      context.CancelFunc
 	life       context.Context
 	end        context.CancelFunc
 	background sync.WaitGroup
@@ -56,6 +58,7 @@ type store struct {
 func openStore(opts Options) (*store, error) {
 	s := &store{opts: opts, merge: newScheduler(), dirty: make(chan struct{}, 1)}
 	s.open.list = map[*snapshot]struct{}{}
+	s.closing, s.close = context.WithCancel(context.Background())
 	s.life, s.end = context.WithCancel(context.Background())
 	s.trouble = &trouble{clock: opts.Clock, done: s.life.Done(), log: opts.Logger, failed: make(chan struct{}, 1)}
 	s.fs = &files{FS: vfs.NewMem(), fault: opts.Fault, wait: s.trouble.wait}
@@ -382,7 +385,14 @@ func (s *store) Compact(ctx context.Context) (err error) {
 		return err
 	}
 	defer s.recovered(&err)
-	return s.db.Compact(ctx, []byte{0}, []byte{0xff}, false)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.closing, cancel)()
+	err = s.db.Compact(ctx, []byte{0}, []byte{0xff}, false)
+	if err != nil && s.closing.Err() != nil {
+		return storage.ErrClosed
+	}
+	return err
 }
 
 // Stats fills in sizes and counters.
@@ -402,6 +412,7 @@ func (s *store) Stats(st *storage.EngineStats) error {
 // the log, and closes Pebble. After a failure it leaves Pebble as it is,
 // which might wait for what will never end.
 func (s *store) Close() error {
+	s.close()
 	if !s.uses.close() {
 		return nil
 	}
