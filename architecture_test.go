@@ -65,8 +65,9 @@ var imports = map[string]string{
 	"storage/bunt":            "clock storage storage/internal/* value",
 	"storage/internal/*":      "storage value",
 	"storage/internal/ranged": "storage storage/internal/keydiff",
-	"storage/kv":              "storage storage/internal/* value",
+	"storage/kv":              "clock storage storage/internal/* value",
 	"storage/pebble":          "clock storage storage/internal/* storage/kv",
+	"storage/postgres":        "clock storage storage/kv",
 	"storage/serverdocs":      "internal/reserved storage value",
 	"storage/storagetest":     "clock storage value",
 
@@ -116,11 +117,13 @@ var imports = map[string]string{
 	// The server.
 	"internal/engines":     "clock storage storage/bunt value",
 	"server/pebble":        "internal/engines storage/pebble",
-	"server/*":             "* !server/pebble !storage/pebble !cmd/* !internal/commandtest !compat_tests/* !internal/needs !servertest !storage/storagetest !internal/transfer",
-	"internal/commandtest": "clock commands internal/engines server server/pebble storage/storagetest value",
+	"server/postgres":      "internal/engines storage storage/postgres",
+	"server/*":             "* !server/pebble !storage/pebble !server/postgres !storage/postgres !internal/pgtest !cmd/* !internal/commandtest !compat_tests/* !internal/needs !servertest !storage/storagetest !internal/transfer",
+	"internal/commandtest": "clock commands internal/engines internal/pgtest server server/pebble server/postgres storage/storagetest value",
 	"servertest":           "clock commands internal/engines server value",
 	"internal/transfer":    "internal/reserved value wire",
 	"internal/needs":       "",
+	"internal/pgtest":      "clock internal/needs",
 	"cmd/*":                "clock mongoerr server/* servertest internal/transfer value wire",
 	"access_tests":         "value wire",
 	"compat_tests/*":       "*",
@@ -147,6 +150,7 @@ const (
 // must not spread.
 var foreign = map[string]string{
 	"github.com/cockroachdb/pebble": "storage/pebble",
+	"github.com/jackc/pgx":          "storage/postgres",
 	"github.com/dlclark/regexp2":    "query/expr/pcre",
 	"github.com/tidwall/buntdb":     "storage/bunt",
 	"modernc.org/quickjs":           "query/script/engine",

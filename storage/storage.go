@@ -37,6 +37,9 @@ var (
 	ErrClosed     = errors.New("engine is closed")
 	ErrReadOnly   = errors.New("transaction is read only")
 	ErrLocked     = errors.New("data directory is in use by another process")
+	// ErrUnavailable says that the database that has the data cannot be reached. What
+	// was to be written is not.
+	ErrUnavailable = errors.New("the database cannot be reached")
 )
 
 // DuplicateKeyError reports that a unique index already has the key.
@@ -103,7 +106,7 @@ type Engine interface {
 type Sharer interface {
 	// UpdateShared is like Update, but fn may run more than once, and on another
 	// goroutine: it must start over each time. The writes of an earlier run are
-	// undone.
+	// undone, and it may have taken unique keys for new that are not.
 	UpdateShared(ctx context.Context, fn func(Tx) error) error
 }
 

@@ -27,7 +27,7 @@ func (t *tx) build(c *coll, spec storage.IndexSpec, maker storage.Index) (*index
 
 // buildHere builds an index among the writes of the transaction.
 func (t *tx) buildHere(c *coll, spec storage.IndexSpec, maker storage.Index) (*index, error) {
-	x := newIndex(t.number(), maker)
+	x := t.newIndex(maker)
 	entries, err := t.entriesOf(c, x)
 	if err != nil {
 		return nil, err

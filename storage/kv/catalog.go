@@ -88,7 +88,7 @@ func (t *tx) addColl(info *storage.Info, lastID storage.RecordID) *coll {
 	ch := &change{catalog: true}
 	c := &coll{num: t.number(), info: info, lastID: lastID, least: new(least), change: ch}
 	for i := range info.Indexes {
-		c.indexes = append(c.indexes, newIndex(t.number(), info.Indexes[i].Index))
+		c.indexes = append(c.indexes, t.newIndex(info.Indexes[i].Index))
 	}
 	ch.cur = c
 	t.changes = append(t.changes, ch)

@@ -2,6 +2,7 @@ package kv
 
 import (
 	"bytes"
+	"context"
 
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/internal/claims"
@@ -17,7 +18,16 @@ import (
 // Update that commits the transaction.
 type present struct {
 	reader
-	root *root
+	root  *root
+	exact func(*coll) (*coll, error) // the collection with exact statistics
+}
+
+// exactly returns a collection of a state with exact statistics.
+func (s *state) exactly(ctx context.Context, c *coll) (*coll, error) {
+	if s.distant == nil {
+		return c, nil
+	}
+	return c.loadFrom(ctx, s.distant)
 }
 
 // claim is the common part. taken reports whether a snapshot transaction
@@ -37,7 +47,10 @@ func (t *tx) verify(k claims.Key, unchanged func(present) (bool, error)) error {
 		return err
 	}
 	defer latest.release()
-	ok, err := unchanged(present{reader: reader{snap: latest.snap}, root: latest.root})
+	ok, err := unchanged(present{
+		reader: reader{snap: latest.snap}, root: latest.root,
+		exact: func(c *coll) (*coll, error) { return latest.exactly(t.ctx, c) },
+	})
 	if err == nil && !ok {
 		err = storage.ErrConflict
 	}
@@ -46,7 +59,7 @@ func (t *tx) verify(k claims.Key, unchanged func(present) (bool, error)) error {
 		return err
 	}
 	t.record(func(u *tx) error {
-		ok, err := unchanged(present{reader: u.reader, root: u.root})
+		ok, err := unchanged(present{reader: u.reader, root: u.root, exact: u.loaded})
 		if err == nil && !ok {
 			err = storage.ErrConflict
 		}
@@ -120,7 +133,11 @@ func (t *tx) claimRecords(ns storage.Namespace, c *coll) error {
 	}
 	return t.verify(k, func(now present) (bool, error) {
 		c := now.root.find(ns, base)
-		return c != nil && c.stamp == base.stamp, nil
+		if c == nil {
+			return false, nil
+		}
+		c, err := now.exact(c)
+		return err == nil && c.stamp == base.stamp, err
 	})
 }
 

@@ -36,21 +36,43 @@ func (h *collection) at() *coll {
 func (h *collection) Info() *storage.Info { return h.at().info }
 
 // Count is the number of records.
-func (h *collection) Count() (int64, error) { return h.at().count, nil }
+func (h *collection) Count() (int64, error) {
+	c, err := h.exact()
+	if err != nil {
+		return 0, err
+	}
+	return c.count, nil
+}
+
+// exact is the collection's present state with exact statistics.
+func (h *collection) exact() (*coll, error) { return h.tx.loaded(h.at()) }
 
 // Size is the sum of the document lengths.
-func (h *collection) Size() (int64, error) { return h.at().size, nil }
+func (h *collection) Size() (int64, error) {
+	c, err := h.exact()
+	if err != nil {
+		return 0, err
+	}
+	return c.size, nil
+}
 
 // LastID is the id of the newest record ever inserted.
-func (h *collection) LastID() (storage.RecordID, error) { return h.at().lastID, nil }
+func (h *collection) LastID() (storage.RecordID, error) {
+	c, err := h.exact()
+	if err != nil {
+		return 0, err
+	}
+	return c.lastID, nil
+}
 
 // IndexStats describes the entries of an index.
 func (h *collection) IndexStats(name string) (storage.IndexStats, error) {
-	x := h.at().index(name)
+	c := h.at()
+	x := c.index(name)
 	if x == nil {
 		return storage.IndexStats{}, storage.ErrNoIndex
 	}
-	return storage.IndexStats{Entries: x.entries, Bytes: x.bytes, Multikey: x.multikey}, nil
+	return storage.IndexStats{Entries: x.entries, Bytes: x.bytes, Estimate: c.bare, Multikey: x.multikey}, nil
 }
 
 // Get reads a record.
@@ -93,6 +115,11 @@ func (h *collection) Find(name string, key []byte) (r storage.Record, ok bool, e
 	x := c.index(name)
 	if x == nil {
 		return r, false, storage.ErrNoIndex
+	}
+	if j, ok := h.tx.reader.snap.(joiner); ok {
+		if r, ok, done, err := h.tx.findFar(h.tx.ctx, j, c, x, key); done {
+			return r, ok, err
+		}
 	}
 	id, err := h.tx.find(h.tx.ctx, c, x, key)
 	if err != nil || id == 0 {
@@ -285,6 +312,9 @@ func (t *tx) checkUnique(c *coll, diffs []keydiff.Change, id storage.RecordID) e
 // holder returns the record that has an Order in a unique index, or 0. Keys that
 // grow with the records need no search.
 func (t *tx) holder(c *coll, x *index, order []byte) (id storage.RecordID, err error) {
+	if t.distant != nil {
+		return t.holderFar(c, x, order)
+	}
 	if x.top == nil {
 		if x.top, err = t.greatest(t.ctx, c, x); err != nil {
 			return 0, err

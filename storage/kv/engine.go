@@ -29,6 +29,8 @@ type Options struct {
 	// Apart reports whether the updates of a group that could not be committed
 	// because of err may succeed one by one. Never if nil.
 	Apart func(err error) bool
+	// Snapshots is how many snapshots of a shared store may be held open.
+	Snapshots int
 }
 
 // Engine is a storage.Engine over a Store that belongs to this process alone.
@@ -105,6 +107,9 @@ func (e *Engine) load() (*root, error) {
 			return fmt.Errorf("there are statistics of a collection %d that does not exist", num)
 		}
 		delete(byNum, num)
+		for _, x := range c.indexes {
+			e.numbered(x.num)
+		}
 		return errors.Join(c.readStats(v), e.compile(c), r.admit(c))
 	})
 	if err == nil && len(byNum) > 0 {
@@ -134,7 +139,7 @@ func (e *Engine) loadSpace(snap Snapshot, space byte, fn func(num uint32, value 
 }
 
 // compile compiles the indexes of a collection that was loaded.
-func (e *Engine) compile(c *coll) error {
+func (e *core) compile(c *coll) error {
 	for i := range c.info.Indexes {
 		x := &c.info.Indexes[i]
 		maker, err := e.opts.Indexer.Index(c.info.Options, x.IndexSpec)
@@ -142,7 +147,6 @@ func (e *Engine) compile(c *coll) error {
 			return fmt.Errorf("index %q of %s: %w", x.Name, c.info.Namespace, err)
 		}
 		x.Index, c.indexes[i].maker = maker, maker
-		e.numbered(c.indexes[i].num)
 	}
 	e.attach(c.info)
 	return nil

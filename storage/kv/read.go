@@ -98,7 +98,11 @@ func (r reader) find(ctx context.Context, c *coll, x *index, key []byte) (id sto
 	lo := appendIndexPrefix(room[:0], c.num, x.num)
 	n := len(lo)
 	lo = appendEscaped(lo, key)
-	it := r.scan(ctx, Span{Lo: lo, Hi: after(lo)}, false)
+	s := Span{Lo: lo, Hi: after(lo)}
+	if j, ok := r.snap.(joiner); ok && !r.over.has(s) {
+		return firstOf(ctx, j, x, s, n, key)
+	}
+	it := r.scan(ctx, s, false)
 	if it.Next() {
 		var buf [128]byte
 		var found []byte
@@ -142,7 +146,7 @@ func (r reader) scanRecords(ctx context.Context, c *coll, rg storage.Range, fn f
 	if rg.Reverse && rg.After <= 0 || !rg.Reverse && rg.Until <= 0 {
 		high = noLimit
 	}
-	if rg.Reverse && high == noLimit && low <= c.lastID && r.over == nil {
+	if rg.Reverse && high == noLimit && low <= c.lastID && r.over == nil && !c.bare {
 		return r.scanLast(ctx, c, low, fn)
 	}
 	if rg.Reverse {
@@ -374,6 +378,13 @@ func (r reader) scanJoined(ctx context.Context, c *coll, x *index, rg storage.Ke
 // scanBounded is scanJoined for a caller that takes about most entries; 0: it is
 // not known how many. It reads no more records at a time than are wanted.
 func (r reader) scanBounded(ctx context.Context, c *coll, x *index, rg storage.KeyRange, most int, fn func(key []byte, r storage.Record) bool) error {
+	if j, ok := r.snap.(joiner); ok && !r.over.has(dataSpan(c.num)) {
+		s := entrySpan(c, x, rg)
+		if bytes.Compare(s.Lo, s.Hi) >= 0 {
+			return nil
+		}
+		return r.scanFar(ctx, j, c, rg, s, fn)
+	}
 	records := r.frozen(recordSpan(c.num))
 	var b batch
 	size, more := firstBatch, true

@@ -55,9 +55,9 @@ func (s *snapshot) CommitWith(ctx context.Context, last func(storage.Tx) error) 
 	if len(s.log) == 0 {
 		return nil
 	}
-	s.final = make(map[writtenRecord]storage.RecordID)
 	s.tx.ctx = ctx
 	err := s.e.host.update(ctx, s, func(u *tx) error {
+		s.final = make(map[writtenRecord]storage.RecordID)
 		for _, do := range s.log {
 			if err := do(u); err != nil {
 				return err

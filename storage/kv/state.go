@@ -15,11 +15,12 @@ const degree = 8
 // state is a state after a commit: the collections, and a snapshot of the store
 // that belongs to them. Those who read it hold it.
 type state struct {
-	root  *root
-	snap  Snapshot
-	place uint64 // in the sequence of states
-	stamp uint64 // of the last commit that it contains
-	refs  atomic.Int64
+	root    *root
+	snap    Snapshot
+	place   uint64 // in the sequence of states
+	stamp   uint64 // of the last commit that it contains
+	refs    atomic.Int64
+	distant SharedSnapshot // of a shared store
 }
 
 // hold takes a reference. It returns false if the last one has been released.
@@ -65,6 +66,10 @@ type coll struct {
 	least   *least // one for all states
 	stamp   uint64 // of the commit that made this state; 0: as it was loaded
 	change  *change
+
+	// Over a shared store:
+	bare  bool  // the statistics may be older than those of the store
+	entry int64 // the version of the catalog entry
 }
 
 // index describes the entries of one index in one state.

@@ -29,6 +29,7 @@ type tx struct {
 	after    *state          // after the commit, until that has settled
 	wait     func() error    // until the writes are safe
 
+	distant *distant  // set over a shared store
 	snap    *snapshot // set in a snapshot transaction
 	replays *snapshot // set in the Update that commits one
 }
@@ -133,6 +134,10 @@ func (t *tx) own(ns storage.Namespace) (*coll, error) {
 	if c.change != nil {
 		return c, nil
 	}
+	c, err := t.loaded(c)
+	if err != nil {
+		return nil, err
+	}
 	if err := t.claimCollection(ns, c); err != nil {
 		return nil, err
 	}
@@ -150,6 +155,9 @@ func (t *tx) Collection(ns storage.Namespace) (storage.Collection, error) {
 	}
 	c := t.root.get(ns)
 	if c == nil {
+		if err := t.fresh(); err != nil {
+			return nil, err
+		}
 		return nil, storage.ErrNotFound
 	}
 	return &collection{tx: t, ns: ns, seen: c}, nil
@@ -158,6 +166,9 @@ func (t *tx) Collection(ns storage.Namespace) (storage.Collection, error) {
 // Collections lists the collections of a database, or all.
 func (t *tx) Collections(db string) ([]*storage.Info, error) {
 	if err := t.usable(false); err != nil {
+		return nil, err
+	}
+	if err := t.fresh(); err != nil {
 		return nil, err
 	}
 	var infos []*storage.Info

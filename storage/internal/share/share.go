@@ -44,11 +44,19 @@ type Host interface {
 	Apart(err error) bool
 }
 
+// Informed is a Host that prepares a group with what each of its updates brings.
+type Informed interface {
+	Host
+	// BeginGroupOf is BeginGroup for updates that have brought this.
+	BeginGroupOf(ctx context.Context, brought []any) (Run, error)
+}
+
 // update is an update in the queue. The goroutine that has the right to write
 // runs it.
 type update struct {
 	ctx      context.Context
 	fn       func(storage.Tx) error
+	brought  any
 	err      error
 	panicked any
 	taken    bool // by a group; guarded by the queue's lock
@@ -113,10 +121,16 @@ func (q *Queue) remove(u *update) bool {
 // updates, including its own, in one transaction and commits them as one group.
 // Under load this halves the cost of each update.
 func (q *Queue) Update(ctx context.Context, h Host, fn func(storage.Tx) error) error {
+	return q.UpdateWith(ctx, h, nil, fn)
+}
+
+// UpdateWith is Update for an update that brings something for its host, which is
+// [Informed].
+func (q *Queue) UpdateWith(ctx context.Context, h Host, brought any, fn func(storage.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	u := &update{ctx: ctx, fn: fn, done: make(chan struct{})}
+	u := &update{ctx: ctx, fn: fn, brought: brought, done: make(chan struct{})}
 	q.add(u)
 	for waiting := true; waiting; {
 		select {
@@ -198,7 +212,7 @@ func runGroup(h Host, group []*update) (ran []*update, settler Settler) {
 			runEach(h, left)
 			return nil, nil
 		}
-		t, err := h.BeginGroup(groupContext(left))
+		t, err := begin(groupContext(left), h, left)
 		if err != nil {
 			fail(left, err)
 			return nil, nil
@@ -224,6 +238,19 @@ func runGroup(h Host, group []*update) (ran []*update, settler Settler) {
 	return nil, nil
 }
 
+// begin begins a transaction for a group.
+func begin(ctx context.Context, h Host, group []*update) (Run, error) {
+	informed, ok := h.(Informed)
+	if !ok {
+		return h.BeginGroup(ctx)
+	}
+	brought := make([]any, len(group))
+	for i, u := range group {
+		brought[i] = u.brought
+	}
+	return informed.BeginGroupOf(ctx, brought)
+}
+
 // mostRestarts is how often the runs of a group start over before its updates run one by
 // one.
 const mostRestarts = 4
@@ -239,7 +266,7 @@ func fail(group []*update, err error) {
 // fail.
 func runEach(h Host, group []*update) {
 	for i, u := range group {
-		t, err := h.BeginGroup(u.ctx)
+		t, err := begin(u.ctx, h, group[i:i+1])
 		if err != nil {
 			u.err = err
 			continue

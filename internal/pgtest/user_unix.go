@@ -1,0 +1,44 @@
+//go:build unix
+
+package pgtest
+
+import (
+	"os"
+	"os/exec"
+	"os/user"
+	"strconv"
+	"syscall"
+)
+
+// unprivileged is the user that runs PostgreSQL for tests of root.
+func unprivileged() (uid, gid int, ok bool) {
+	if os.Getuid() != 0 {
+		return 0, 0, false
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, err1 := strconv.Atoi(u.Uid)
+		gid, err2 := strconv.Atoi(u.Gid)
+		if err1 == nil && err2 == nil && uid != 0 {
+			return uid, gid, true
+		}
+	}
+	return 0, 0, false
+}
+
+func own(dir string) error {
+	if uid, gid, ok := unprivileged(); ok {
+		return os.Chown(dir, uid, gid)
+	}
+	return nil
+}
+
+func asUser(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if uid, gid, ok := unprivileged(); ok {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid), NoSetGroups: true}
+	}
+}

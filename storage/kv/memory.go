@@ -1,0 +1,373 @@
+package kv
+
+import (
+	"context"
+)
+
+// memory is what a run of an Update without the right to commit has read, so that
+// it can be checked, or read again, in one round trip, for the run that counts.
+type memory struct {
+	points map[string]remembered
+	ends   map[endKey]struct{}
+	ranges []*seenPages
+	stats  map[uint32]struct{}
+	bytes  int
+}
+
+// remembered is the value of a key in the state of a version; version 0: it was
+// not read, but will be needed.
+type remembered struct {
+	value   []byte
+	version int64
+}
+
+type endKey struct {
+	lo, hi string
+	last   bool
+}
+
+// seenPages are the rows of a range as far as they were read.
+type seenPages struct {
+	page    Page
+	rows    []KV
+	more    bool // there are others behind them
+	version int64
+}
+
+// mostRemembered bounds the values in a memory; what is read beyond that is read again.
+const mostRemembered = 16 << 20
+
+func newMemory() *memory {
+	return &memory{points: map[string]remembered{}, ends: map[endKey]struct{}{}, stats: map[uint32]struct{}{}}
+}
+
+func (m *memory) full() bool { return m.bytes > mostRemembered }
+
+func (m *memory) point(key, value []byte, version int64) {
+	if m.full() {
+		return
+	}
+	m.bytes += len(key) + len(value) + 64
+	m.points[string(key)] = remembered{value, version}
+}
+
+func (m *memory) end(s Span, last bool) {
+	if !m.full() {
+		m.bytes += len(s.Lo) + len(s.Hi) + 64
+		m.ends[endKey{string(s.Lo), string(s.Hi), last}] = struct{}{}
+	}
+}
+
+// rangeOf begins to remember a range.
+func (m *memory) rangeOf(p Page) *seenPages {
+	r := &seenPages{page: p, more: true}
+	if !m.full() {
+		m.ranges = append(m.ranges, r)
+	}
+	return r
+}
+
+// drafted is the state that a draft reads: it remembers what is read.
+type drafted struct {
+	remote
+	m *memory
+}
+
+var _ joiner = drafted{}
+
+func (d drafted) version() int64 {
+	h, _ := d.Head()
+	return h.Version
+}
+
+func (d drafted) Get(ctx context.Context, key []byte) ([]byte, error) {
+	v, err := d.remote.Get(ctx, key)
+	if err == nil {
+		d.m.point(key, v, d.version())
+	}
+	return v, err
+}
+
+func (d drafted) GetMany(ctx context.Context, keys [][]byte, fn func(i int, value []byte) bool) error {
+	next := 0
+	absent := func(end int) {
+		for ; next < end; next++ {
+			d.m.point(keys[next], nil, d.version())
+		}
+	}
+	stopped := false
+	err := d.remote.GetMany(ctx, keys, func(i int, v []byte) bool {
+		absent(i)
+		d.m.point(keys[i], v, d.version())
+		next = i + 1
+		stopped = !fn(i, v)
+		return !stopped
+	})
+	if err == nil && !stopped {
+		absent(len(keys))
+	}
+	return err
+}
+
+func (d drafted) First(ctx context.Context, s Span) ([]byte, error) {
+	key, err := d.remote.First(ctx, s)
+	if err == nil {
+		d.m.end(s, false)
+	}
+	return key, err
+}
+
+func (d drafted) FirstRecord(ctx context.Context, s Span) (key, record []byte, err error) {
+	key, record, err = d.remote.FirstRecord(ctx, s)
+	if err == nil {
+		d.m.end(s, false)
+		if key != nil {
+			d.m.point(recordOf(s.Lo, key), record, d.version())
+		}
+	}
+	return key, record, err
+}
+
+func (d drafted) Scan(ctx context.Context, lo, hi []byte, reverse bool) Iterator {
+	return d.remember(newPager(ctx, d.SharedSnapshot, Page{Span: Span{lo, hi}, Reverse: reverse}))
+}
+
+func (d drafted) ScanRecords(ctx context.Context, s Span, reverse, resumed bool) Iterator {
+	return d.remember(newPager(ctx, d.SharedSnapshot, Page{Span: s, Reverse: reverse, Resumed: resumed, Joined: true}))
+}
+
+func (d drafted) remember(p *pager) *pager {
+	r := d.m.rangeOf(p.page)
+	p.read = func(rows []KV, more bool) {
+		for _, row := range rows {
+			d.m.bytes += len(row.Key) + len(row.Value) + 64
+			if r.page.Joined {
+				d.m.point(recordOf(r.page.Lo, row.Key), row.Value, d.version())
+			}
+		}
+		r.rows, r.more, r.version = append(r.rows, rows...), more, d.version()
+	}
+	return p
+}
+
+// recordOf is the key of the record that an entry leads to. lo is a key of the
+// same collection.
+func recordOf(lo, entry []byte) []byte {
+	b := append(make([]byte, 0, recordPrefix+idSize), lo[:collPrefix]...)
+	return append(append(b, kindRecord), entry[len(entry)-idSize:]...)
+}
+
+// recalled is the state that the run that counts reads: what drafts have read,
+// corrected under the lock, and the rest from the database.
+type recalled struct {
+	remote
+	points map[string][]byte
+	ends   map[endKey][]byte
+	ranges map[string]*seenPages
+}
+
+var _ joiner = (*recalled)(nil)
+
+// recollection makes one request of the memories of several drafts.
+type recollection struct {
+	request Request
+	values  []remembered // of the request's points
+	ends    []endKey
+	ranges  []*seenPages
+}
+
+func recollect(list []*memory, known func(num uint32) bool) *recollection {
+	var c recollection
+	points, ends, stats := map[string]int{}, map[endKey]struct{}{}, map[uint32]struct{}{}
+	for _, m := range list {
+		for key, v := range m.points {
+			if i, again := points[key]; again {
+				if v.version > c.values[i].version {
+					c.values[i], c.request.Points[i].Seen = v, v.version
+				}
+				continue
+			}
+			points[key] = len(c.values)
+			c.values = append(c.values, v)
+			c.request.Points = append(c.request.Points, Point{Key: bytesOf(key), Seen: v.version})
+		}
+		for key := range m.ends {
+			if _, again := ends[key]; !again {
+				ends[key] = struct{}{}
+				c.ends = append(c.ends, key)
+				c.request.Ends = append(c.request.Ends, End{Span: Span{bytesOf(key.lo), bytesOf(key.hi)}, Last: key.last})
+			}
+		}
+		for _, r := range m.ranges {
+			if r.version == 0 {
+				continue // begun, but not read
+			}
+			c.ranges = append(c.ranges, r)
+			c.request.Ranges = append(c.request.Ranges, SeenRange{Span: r.covered(), Rows: int64(len(r.rows)), Seen: r.version})
+		}
+		for num := range m.stats {
+			if _, again := stats[num]; !again && known(num) {
+				stats[num] = struct{}{}
+				c.request.Stats = append(c.request.Stats, num)
+			}
+		}
+	}
+	return &c
+}
+
+// covered is the part of a range that was read.
+func (r *seenPages) covered() Span {
+	s := r.page.Span
+	if !r.more || len(r.rows) == 0 {
+		return s
+	}
+	last := r.rows[len(r.rows)-1].Key
+	if r.page.Reverse {
+		s.Lo = last
+	} else {
+		s.Hi = append(last[:len(last):len(last)], 0)
+	}
+	return s
+}
+
+func (p Page) id() string {
+	id := string(p.Lo) + "\x00\x00" + string(p.Hi)
+	if p.Reverse {
+		return "r" + id
+	}
+	return id
+}
+
+// recall takes the answer to a recollection.
+func (c *recollection) recall(from SharedSnapshot, reply *Reply) *recalled {
+	r := &recalled{remote: remote{from}, points: make(map[string][]byte, len(c.values)), ends: make(map[endKey][]byte, len(c.ends)), ranges: map[string]*seenPages{}}
+	for i := range reply.Points {
+		v := reply.Points[i].Value
+		if reply.Points[i].Same {
+			v = c.values[i].value
+		}
+		r.points[view(c.request.Points[i].Key)] = v
+	}
+	for i := range reply.Ends {
+		r.ends[c.ends[i]] = reply.Ends[i].Key
+	}
+	for i, same := range reply.Ranges {
+		seen := c.ranges[i]
+		if !same {
+			continue
+		}
+		if other := r.ranges[seen.page.id()]; other == nil || other.more && len(other.rows) < len(seen.rows) {
+			r.ranges[seen.page.id()] = seen
+		}
+	}
+	return r
+}
+
+func (r *recalled) Get(ctx context.Context, key []byte) ([]byte, error) {
+	if v, ok := r.points[string(key)]; ok {
+		return v, nil
+	}
+	v, err := r.remote.Get(ctx, key)
+	if err == nil {
+		r.points[string(key)] = v
+	}
+	return v, err
+}
+
+func (r *recalled) GetMany(ctx context.Context, keys [][]byte, fn func(i int, value []byte) bool) error {
+	for start := 0; start < len(keys); start += mostPoints {
+		part := keys[start:min(start+mostPoints, len(keys))]
+		values := make([][]byte, len(part))
+		var missing [][]byte
+		var at []int
+		for i, key := range part {
+			v, ok := r.points[string(key)]
+			if values[i] = v; !ok {
+				missing, at = append(missing, key), append(at, i)
+			}
+		}
+		if len(missing) > 0 {
+			err := r.remote.GetMany(ctx, missing, func(i int, v []byte) bool {
+				values[at[i]] = v
+				return true
+			})
+			if err != nil {
+				return err
+			}
+		}
+		for i, v := range values {
+			if v != nil && !fn(start+i, v) {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+func (r *recalled) First(ctx context.Context, s Span) ([]byte, error) {
+	id := endKey{string(s.Lo), string(s.Hi), false}
+	if key, ok := r.ends[id]; ok {
+		return key, nil
+	}
+	key, err := r.remote.First(ctx, s)
+	if err == nil {
+		r.ends[id] = key
+	}
+	return key, err
+}
+
+func (r *recalled) FirstRecord(ctx context.Context, s Span) (key, record []byte, err error) {
+	id := endKey{string(s.Lo), string(s.Hi), false}
+	key, ok := r.ends[id]
+	if !ok {
+		return r.remote.FirstRecord(ctx, s)
+	}
+	if key == nil {
+		return nil, nil, nil
+	}
+	record, err = r.Get(ctx, recordOf(s.Lo, key))
+	return key, record, err
+}
+
+// last returns the last key of a range, if that was asked for in advance.
+func (r *recalled) last(s Span) (key []byte, ok bool) {
+	key, ok = r.ends[endKey{string(s.Lo), string(s.Hi), true}]
+	return key, ok
+}
+
+func (r *recalled) Scan(ctx context.Context, lo, hi []byte, reverse bool) Iterator {
+	return r.replay(newPager(ctx, r.SharedSnapshot, Page{Span: Span{lo, hi}, Reverse: reverse}))
+}
+
+func (r *recalled) ScanRecords(ctx context.Context, s Span, reverse, resumed bool) Iterator {
+	return r.replay(newPager(ctx, r.SharedSnapshot, Page{Span: s, Reverse: reverse, Resumed: resumed, Joined: true}))
+}
+
+// replay lets a pager begin with the rows that are remembered.
+func (r *recalled) replay(p *pager) Iterator {
+	seen := r.ranges[p.page.id()]
+	if seen == nil {
+		return p
+	}
+	rows := seen.rows
+	if p.page.Joined {
+		rows = make([]KV, len(seen.rows))
+		for i, row := range seen.rows {
+			rows[i] = KV{row.Key, nil}
+			v, ok := r.points[view(recordOf(p.page.Lo, row.Key))]
+			if !ok {
+				return p // not remembered as a whole
+			}
+			rows[i].Value = v
+		}
+	} else if seen.page.Joined {
+		rows = make([]KV, len(seen.rows))
+		for i, row := range seen.rows {
+			rows[i] = KV{row.Key, empty}
+		}
+	}
+	p.rows, p.more = rows, seen.more
+	p.behind()
+	p.more = seen.more
+	return p
+}

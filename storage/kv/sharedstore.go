@@ -1,0 +1,147 @@
+package kv
+
+import (
+	"context"
+	"errors"
+
+	"github.com/duskdb/duskdb/storage"
+)
+
+// SharedStore is an ordered key-value store that the engines of several servers
+// use. Its methods take lists of reads, because each call is a round trip.
+type SharedStore interface {
+	// Snapshot returns a state that its first read chooses: the latest one then. If
+	// the catalog of that state is newer than the given version, reads fail with
+	// [ErrStale].
+	Snapshot(catalog int64) SharedSnapshot
+	// Hold is Snapshot for a state that is chosen at once and kept for long. There
+	// may be only a few.
+	Hold(ctx context.Context, catalog int64) (SharedSnapshot, error)
+	// Catalog reads the latest catalog: the entries of all collections, with the
+	// documents of those that have changed since a version.
+	Catalog(ctx context.Context, since int64) (Head, []CatalogRow, error)
+	// Lock waits until no other server commits, and makes all others wait. It also
+	// reads, the latest state.
+	Lock(ctx context.Context, r *Request) (Turn, *Reply, error)
+	// Changes receives a value after commits of other servers; see storage.Engine.
+	Changes() <-chan struct{}
+	// Lease reports whether a background job belongs to this server.
+	Lease(job string) bool
+	// Sync returns when all that was committed is on disk.
+	Sync(ctx context.Context) error
+	// Compact reclaims space.
+	Compact(ctx context.Context) error
+	// Stats fills in what the store knows.
+	Stats(st *storage.EngineStats) error
+	// Close releases everything.
+	Close() error
+}
+
+// ErrStale says that the catalog has changed.
+var ErrStale = errors.New("the catalog has changed")
+
+// Head is what commits change together.
+type Head struct {
+	Version int64  // of the last commit
+	Catalog int64  // the last version in which the catalog has changed
+	Stamp   uint64 // the last that a commit has given
+	Numbers uint32 // the last that a collection or an index has got
+}
+
+// CatalogRow is a collection in the catalog.
+type CatalogRow struct {
+	Num     uint32
+	Version int64
+	Doc     []byte // nil if it has not changed
+	Stats   StatsRow
+}
+
+// StatsRow is the statistics of a collection, as of the last commit that has
+// changed something of it.
+type StatsRow struct {
+	Num     uint32
+	Version int64
+	Row     []byte // nil if there is no such collection
+}
+
+// SharedSnapshot is a state of a SharedStore. It belongs to one goroutine.
+type SharedSnapshot interface {
+	// Read makes one round trip.
+	Read(ctx context.Context, r *Request) (*Reply, error)
+	// Head is that of the state; ok is false before the first read.
+	Head() (h Head, ok bool)
+	// Lost reports whether the state was lost before anything was read of it.
+	Lost() bool
+	// Close releases the state.
+	Close()
+}
+
+// Turn is the right to commit. What it reads does not change until it ends.
+type Turn interface {
+	SharedSnapshot
+	// Commit commits the writes, as a whole or not at all, and the head. The turn is over.
+	Commit(ctx context.Context, w *WriteSet, h Head) error
+}
+
+// Request is a list of reads.
+type Request struct {
+	Points []Point
+	Ends   []End
+	Ranges []SeenRange
+	Stats  []uint32
+	Page   *Page
+}
+
+// Empty reports whether nothing is to be read.
+func (r *Request) Empty() bool {
+	return r == nil || len(r.Points)+len(r.Ends)+len(r.Ranges)+len(r.Stats) == 0 && r.Page == nil
+}
+
+// Point is a key to be read.
+type Point struct {
+	Key  []byte
+	Seen int64 // the version of the state in which it was read before, 0: never
+}
+
+// End is the first or the last key of a range to be read.
+type End struct {
+	Span
+	Last bool
+}
+
+// SeenRange is a range that was read before: so many rows in the state of a
+// version.
+type SeenRange struct {
+	Span
+	Rows int64
+	Seen int64
+}
+
+// Page is a part of a range to be read.
+type Page struct {
+	Span
+	Reverse bool
+	Limit   int  // 0: the store chooses
+	Resumed bool // the range continues one that was read before: much of it is likely to be read
+	// Joined reads the records of entries instead of their values.
+	Joined bool
+}
+
+// KV is a key and its value; nil if there is none.
+type KV struct{ Key, Value []byte }
+
+// Reply has what a Request has asked for.
+type Reply struct {
+	Points []PointReply // in their order
+	Ends   []KV         // in their order; the key is nil if the range is empty
+	Ranges []bool       // in their order: whether they are as they were
+	Stats  []StatsRow   // of those that exist
+	Page   []KV
+	More   bool // the range of the page goes on
+}
+
+// PointReply is what a key has.
+type PointReply struct {
+	Value []byte // nil: there is no such key, or it is as it was
+	Same  bool   // the key has the value that was seen before
+}

@@ -1,0 +1,160 @@
+// Package postgres is the storage engine for several servers over one database:
+// PostgreSQL 13 or newer, or what speaks its protocol, below package kv.
+//
+// # Tables
+//
+// All tables are in a schema of their own. kv has records and index entries, by
+// the number of their collection and a key that sorts as its bytes do; each row
+// has the version of the commit that wrote it. catalog and stats have a row for
+// each collection, and head has one row, whose lock puts the commits of all
+// servers in order. Nothing is stored as code, and nothing needs an extension.
+//
+// # Round trips
+//
+// Each method of the store that reads makes one round trip. A View begins its
+// transaction together with its first read, and does not wait for its end. A commit
+// is two: one takes the lock and reads, the other writes and commits.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/kv"
+)
+
+// Options open an engine.
+type Options struct {
+	// URI names the database: postgres://user:password@host:port/database?…, with
+	// the parameters of libpq, and those of the engine: schema (duskdb), poolSize
+	// (16) and snapshots (32).
+	URI string
+	// Indexer gives meaning to index specifications. Required.
+	Indexer storage.Indexer
+	// Schema, PoolSize and Snapshots stand for the parameters of the URI.
+	Schema    string
+	PoolSize  int // connections for reads
+	Snapshots int // transactions that may be open at the same time
+	// Address is how clients reach the server, for the list of servers.
+	Address string
+	// Logger receives messages about background work.
+	Logger func(format string, args ...any)
+	// Trips is called for each round trip. It is for tests.
+	Trips func()
+}
+
+// The defaults of options.
+const (
+	DefaultSchema    = "duskdb"
+	DefaultPoolSize  = 16
+	DefaultSnapshots = 32
+)
+
+// config reads the URI and completes the options.
+func (o *Options) config() (*pgconn.Config, error) {
+	if o.Indexer == nil {
+		return nil, errors.New("postgres: no indexer")
+	}
+	config, err := pgconn.ParseConfig(o.URI)
+	if err != nil {
+		return nil, fmt.Errorf("the URI of the database cannot be read: %w", withoutPassword(err))
+	}
+	if err := o.parameters(config.RuntimeParams); err != nil {
+		return nil, err
+	}
+	if o.Schema == "" {
+		o.Schema = DefaultSchema
+	}
+	if o.PoolSize <= 0 {
+		o.PoolSize = DefaultPoolSize
+	}
+	if o.Snapshots <= 0 {
+		o.Snapshots = DefaultSnapshots
+	}
+	if o.Logger == nil {
+		o.Logger = func(string, ...any) {}
+	}
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = 5 * time.Second
+	}
+	config.RuntimeParams["search_path"] = quoted(o.Schema)
+	if config.RuntimeParams["application_name"] == "" {
+		config.RuntimeParams["application_name"] = "duskdb"
+	}
+	dialer := net.Dialer{Timeout: config.ConnectTimeout, KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 2 * time.Second, Count: 3}}
+	config.DialFunc = dialer.DialContext
+	return config, nil
+}
+
+// parameters takes the engine's own parameters of the URI.
+func (o *Options) parameters(params map[string]string) error {
+	take := func(name string) string {
+		v := params[name]
+		delete(params, name)
+		return v
+	}
+	if v := take("schema"); v != "" && o.Schema == "" {
+		o.Schema = v
+	}
+	for name, to := range map[string]*int{"poolSize": &o.PoolSize, "snapshots": &o.Snapshots} {
+		v := take(name)
+		if v == "" || *to != 0 {
+			continue
+		}
+		if n, err := fmt.Sscanf(v, "%d", to); n != 1 || err != nil || *to < 1 {
+			return fmt.Errorf("%s in the URI of the database is %q, not a number above 0", name, v)
+		}
+	}
+	return nil
+}
+
+// withoutPassword makes an error of a URI without what the URI says.
+func withoutPassword(err error) error {
+	text := err.Error()
+	if i := strings.LastIndex(text, "`"); i >= 0 { // it quotes the URI before
+		text = strings.TrimLeft(text[i+1:], ": ")
+	}
+	return errors.New(text)
+}
+
+// Engine is a storage.Engine over PostgreSQL.
+type Engine struct {
+	*kv.Shared
+	store *store
+}
+
+var (
+	_ storage.Engine = (*Engine)(nil)
+	_ storage.Sharer = (*Engine)(nil)
+)
+
+// Open connects to the database, makes the tables if they are missing, and reads
+// the catalog.
+func Open(ctx context.Context, opts Options) (*Engine, error) {
+	s, err := openStore(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	e, err := kv.OpenShared(ctx, s, kv.Options{Name: "postgres", Persistent: true, Indexer: opts.Indexer, Snapshots: s.opts.Snapshots})
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return &Engine{Shared: e, store: s}, nil
+}
+
+// hostName is the name of this machine.
+func hostName() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return "unknown"
+	}
+	return name
+}

@@ -1,0 +1,34 @@
+package postgres_test
+
+import (
+	"context"
+	"flag"
+	"os"
+	"testing"
+
+	"github.com/duskdb/duskdb/internal/pgtest"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/postgres"
+	"github.com/duskdb/duskdb/storage/storagetest"
+)
+
+var ctx = context.Background()
+
+func open(tb testing.TB, dir string, ix storage.Indexer) storage.Engine {
+	e, err := postgres.Open(ctx, postgres.Options{URI: pgtest.URI(tb), Schema: pgtest.Schema(dir), Indexer: ix, Logger: tb.Logf, PoolSize: 8})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return e
+}
+
+func TestConformance(t *testing.T) {
+	storagetest.Run(t, open)
+}
+
+// TestMain makes the simulation shorter: each of its steps is a few round trips.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	_ = flag.Set("rapid.checks", "6")
+	os.Exit(m.Run())
+}

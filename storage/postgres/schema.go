@@ -1,0 +1,106 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/duskdb/duskdb/clock"
+)
+
+// format is the version of the tables. migrations[n] turns version n into n+1.
+const format = len(migrations)
+
+var migrations = [...][]string{{
+	// The collection comes first in the key, so that a database that spreads rows
+	// over nodes can keep a collection together.
+	`create table kv (c int4 not null, k bytea not null, v bytea not null, ver int8 not null, primary key (c, k))`,
+	`create table head (one int4 primary key, ver int8 not null, catalog int8 not null, stamp int8 not null, numbers int8 not null)`,
+	`insert into head values (1, 1, 1, 0, 0)`,
+	`create table catalog (num int4 primary key, ver int8 not null, doc bytea not null)`,
+	`create table stats (num int4 primary key, ver int8 not null, row bytea not null)`,
+	`create index stats_ver on stats (ver)`,
+	`create table server (id text primary key, address text not null, seq int8 not null, seen int8 not null, until timestamptz not null)`,
+	`create table lease (job text primary key, owner text not null, until timestamptz not null)`,
+}}
+
+// ErrFormat reports tables of a newer version.
+var ErrFormat = errors.New("the tables were made by a newer version of DuskDB")
+
+// quoted quotes a name.
+func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// createSchema makes the tables, or brings them up to date. Several servers may do
+// it at the same time: one of them succeeds, the others begin again.
+func (s *store) createSchema(ctx context.Context) error {
+	for try := 1; ; try++ {
+		err := s.createOnce(ctx)
+		if err == nil || try == 20 || !racing(err) {
+			return err
+		}
+		select {
+		case <-clock.System().After(time.Duration(try) * 20 * time.Millisecond):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// racing reports whether an error comes from another server that makes the tables.
+func racing(err error) bool {
+	var pe *pgconn.PgError
+	if !errors.As(err, &pe) {
+		return false
+	}
+	switch pe.Code {
+	case "23505", "42P06", "42P07", "40001", "40P01", "42710", "XX000":
+		return true
+	}
+	return false
+}
+
+func (s *store) createOnce(ctx context.Context) error {
+	c, err := dial(ctx, s.config)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	c.simple("create schema if not exists " + quoted(s.opts.Schema))
+	if err := c.run(ctx, nil); err != nil {
+		var pe *pgconn.PgError
+		if !errors.As(err, &pe) || pe.Code != "42501" { // somebody else may have made it
+			return err
+		}
+	}
+	c.simple(`create table if not exists meta (one int4 primary key, format int8 not null)`)
+	if err := c.run(ctx, nil); err != nil {
+		return err
+	}
+	c.simple(`begin isolation level serializable`)
+	c.simple(`insert into meta values (1, 0) on conflict do nothing`)
+	c.simple(`update meta set one = 1`) // waits for another server
+	c.simple(`select format::text from meta`)
+	found := 0
+	err = c.run(ctx, func(_ int, v [][]byte) error {
+		_, err := fmt.Sscan(string(v[0]), &found)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if found > format {
+		return fmt.Errorf("%w: the schema %s has format %d, this version knows formats up to %d; use the newer version", ErrFormat, quoted(s.opts.Schema), found, format)
+	}
+	for n := found; n < format; n++ {
+		for _, sql := range migrations[n] {
+			c.simple(sql)
+		}
+	}
+	c.simple(fmt.Sprintf(`update meta set format = %d`, format))
+	c.simple(`commit`)
+	return c.run(ctx, nil)
+}

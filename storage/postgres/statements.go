@@ -1,0 +1,137 @@
+package postgres
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// statement is an SQL statement that each connection prepares when it is opened.
+type statement struct {
+	name, sql string
+	params    []uint32
+}
+
+// Types of parameters.
+const (
+	typeBytes  = 17
+	typeInt8   = 20
+	typeInt4   = 23
+	typeText   = 25
+	typeBytess = 1001
+	typeInt4s  = 1007
+	typeInt8s  = 1016
+)
+
+// statements are all of them.
+var statements []*statement
+
+func stmt(sql string, params ...uint32) *statement {
+	s := &statement{name: fmt.Sprintf("s%d", len(statements)), sql: sql, params: params}
+	statements = append(statements, s)
+	return s
+}
+
+// Rows are looked up by lateral queries with a limit, which the planner can only
+// turn into one search of the primary key for each: a plan that is made once must
+// not depend on how many keys there are.
+//
+// The key of an entry ends with the id of its record, and the key of a record is
+// an r and the id.
+var (
+	begin       = stmt(`begin isolation level read committed read write`)
+	beginReader = stmt(`begin isolation level repeatable read read only`)
+	commit      = stmt(`commit`)
+	rollback    = stmt(`rollback`)
+
+	selectHead = stmt(`select ver, catalog, stamp, numbers from head`)
+	lockHead   = stmt(`select ver, catalog, stamp, numbers from head for update`)
+	writeHead  = stmt(`update head set ver = $1, catalog = $2, stamp = $3, numbers = $4`, typeInt8, typeInt8, typeInt8, typeInt8)
+
+	selectKey   = stmt(`select v from kv where c = $1 and k = $2`, typeInt4, typeBytes)
+	selectKeys  = stmt(`select u.i, x.v from unnest($1::int4[], $2::bytea[]) with ordinality u(c, k, i), lateral (select v from kv where kv.c = u.c and kv.k = u.k limit 1) x order by u.i`, typeInt4s, typeBytess)
+	selectNewer = stmt(`select u.i, case when x.ver > u.ver then x.v end from unnest($1::int4[], $2::bytea[], $3::int8[]) with ordinality u(c, k, ver, i), lateral (select v, ver from kv where kv.c = u.c and kv.k = u.k limit 1) x order by u.i`, typeInt4s, typeBytess, typeInt8s)
+	selectFirst = stmt(`select u.i, x.k, x.v from unnest($1::int4[], $2::bytea[], $3::bytea[]) with ordinality u(c, lo, hi, i), lateral (select k, v from kv where kv.c = u.c and kv.k >= u.lo and kv.k < u.hi order by kv.k limit 1) x order by u.i`, typeInt4s, typeBytess, typeBytess)
+	selectLast  = stmt(`select u.i, x.k, x.v from unnest($1::int4[], $2::bytea[], $3::bytea[]) with ordinality u(c, lo, hi, i), lateral (select k, v from kv where kv.c = u.c and kv.k >= u.lo and kv.k < u.hi order by kv.k desc limit 1) x order by u.i`, typeInt4s, typeBytess, typeBytess)
+	checkRange  = stmt(`select count(*), coalesce(max(ver), 0) from kv where c = $1 and k >= $2 and k < $3`, typeInt4, typeBytes, typeBytes)
+
+	pageUp         = stmt(`select k, v from kv where c = $1 and k >= $2 and k < $3 order by k limit $4`, typeInt4, typeBytes, typeBytes, typeInt8)
+	pageDown       = stmt(`select k, v from kv where c = $1 and k >= $2 and k < $3 order by k desc limit $4`, typeInt4, typeBytes, typeBytes, typeInt8)
+	pageJoinedUp   = stmt(`select k, (select r.v from kv r where r.c = $1 and r.k = '\x72'::bytea || substring(e.k from length(e.k) - 7)) from (select k from kv where c = $1 and k >= $2 and k < $3 order by k limit $4) e`, typeInt4, typeBytes, typeBytes, typeInt8)
+	pageJoinedDown = stmt(`select k, (select r.v from kv r where r.c = $1 and r.k = '\x72'::bytea || substring(e.k from length(e.k) - 7)) from (select k from kv where c = $1 and k >= $2 and k < $3 order by k desc limit $4) e`, typeInt4, typeBytes, typeBytes, typeInt8)
+
+	selectStats   = stmt(`select num, ver, row from stats where num = any($1::int4[])`, typeInt4s)
+	changedStats  = stmt(`select num, ver, row from stats where ver > $1`, typeInt8)
+	selectCatalog = stmt(`select c.num, c.ver, case when c.ver > $1 then c.doc end, s.ver, s.row from catalog c join stats s on s.num = c.num`, typeInt8)
+
+	writeKeys    = stmt(`insert into kv as t (c, k, v, ver) select u.c, u.k, u.v, $4 from unnest($1::int4[], $2::bytea[], $3::bytea[]) u(c, k, v) on conflict (c, k) do update set v = excluded.v, ver = excluded.ver`, typeInt4s, typeBytess, typeBytess, typeInt8)
+	deleteKeys   = stmt(`delete from kv using unnest($1::int4[], $2::bytea[]) u(c, k) where kv.c = u.c and kv.k = u.k`, typeInt4s, typeBytess)
+	deleteRange  = stmt(`delete from kv where c = $1 and k >= $2 and k < $3`, typeInt4, typeBytes, typeBytes)
+	deleteAll    = stmt(`delete from kv where c = $1`, typeInt4)
+	writeStats   = stmt(`insert into stats as t (num, ver, row) select u.num, $3, u.row from unnest($1::int4[], $2::bytea[]) u(num, row) on conflict (num) do update set ver = excluded.ver, row = excluded.row`, typeInt4s, typeBytess, typeInt8)
+	writeCatalog = stmt(`insert into catalog as t (num, ver, doc) select u.num, $3, u.doc from unnest($1::int4[], $2::bytea[]) u(num, doc) on conflict (num) do update set ver = excluded.ver, doc = excluded.doc`, typeInt4s, typeBytess, typeInt8)
+	dropCatalog  = stmt(`delete from catalog where num = any($1::int4[])`, typeInt4s)
+	selectSize   = stmt(`select pg_total_relation_size('kv') + pg_total_relation_size('catalog') + pg_total_relation_size('stats')`)
+	joinServers  = stmt(`insert into server (id, address, seq, seen, until) values ($1, $2, 0, 0, now() + interval '10 seconds')`, typeText, typeText)
+	leaveServers = stmt(`delete from server where id = $1`, typeText)
+	writeSeq     = stmt(`update server set seq = $2 where id = $1`, typeText, typeInt8)
+	readSeq      = stmt(`select seq from server where id = $1`, typeText)
+
+	dropStats = stmt(`delete from stats where num = any($1::int4[])`, typeInt4s)
+)
+
+// Parameters and columns are in the binary format.
+
+func int8Value(n int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
+
+func int4Value(n uint32) []byte { return binary.BigEndian.AppendUint32(nil, n) }
+
+func int64Of(b []byte) int64 {
+	switch len(b) {
+	case 8:
+		return int64(binary.BigEndian.Uint64(b))
+	case 4:
+		return int64(int32(binary.BigEndian.Uint32(b)))
+	}
+	return 0
+}
+
+// array builds the value of an array.
+type array struct {
+	b []byte
+	n uint32
+}
+
+const arrayHeader = 20
+
+func newArray(of uint32, n, bytes int) array {
+	b := make([]byte, 0, arrayHeader+bytes+4*n)
+	b = binary.BigEndian.AppendUint32(b, 1)  // dimensions
+	b = binary.BigEndian.AppendUint32(b, 0)  // no nulls
+	b = binary.BigEndian.AppendUint32(b, of) // the type of the elements
+	b = binary.BigEndian.AppendUint32(b, 0)  // their number
+	b = binary.BigEndian.AppendUint32(b, 1)  // the first has this subscript
+	return array{b: b}
+}
+
+func (a *array) add(v []byte) {
+	a.n++
+	a.b = append(binary.BigEndian.AppendUint32(a.b, uint32(len(v))), v...)
+}
+
+func (a *array) addInt4(n uint32) {
+	a.n++
+	a.b = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(a.b, 4), n)
+}
+
+func (a *array) addInt8(n int64) {
+	a.n++
+	a.b = binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(a.b, 8), uint64(n))
+}
+
+func (a *array) value() []byte {
+	if a.n == 0 {
+		return append(a.b[:0], 0, 0, 0, 0, 0, 0, 0, 0, a.b[8], a.b[9], a.b[10], a.b[11])
+	}
+	binary.BigEndian.PutUint32(a.b[12:], a.n)
+	return a.b
+}

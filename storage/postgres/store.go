@@ -1,0 +1,293 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/kv"
+)
+
+// store is a kv.SharedStore over PostgreSQL.
+type store struct {
+	opts   Options
+	config *pgconn.Config
+	pool   *pool
+	holds  chan struct{} // a token for each snapshot that is held
+	sizes  sizes
+
+	id  string // of this server, as long as it runs
+	seq int64  // of its last commit; guarded by the turn
+
+	changes chan struct{}
+	closed  atomic.Bool
+	life    context.Context
+	end     context.CancelFunc
+	work    sync.WaitGroup
+}
+
+var _ kv.SharedStore = (*store)(nil)
+
+func openStore(ctx context.Context, opts Options) (*store, error) {
+	config, err := opts.config()
+	if err != nil {
+		return nil, err
+	}
+	s := &store{opts: opts, config: config, id: uuid.NewString(), holds: make(chan struct{}, opts.Snapshots), changes: make(chan struct{}, 1)}
+	s.pool = newPool(opts.PoolSize, s.connect)
+	s.life, s.end = context.WithCancel(context.Background())
+	if err := s.createSchema(ctx); err != nil {
+		s.end()
+		return nil, s.explain(ctx, err)
+	}
+	if err := s.join(ctx); err != nil {
+		s.end()
+		return nil, s.explain(ctx, err)
+	}
+	return s, nil
+}
+
+// planner makes plans the right ones whatever the statistics of the tables are.
+const planner = `set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set enable_bitmapscan = off; set jit = off`
+
+// connect opens a connection for the pool.
+func (s *store) connect(ctx context.Context) (*conn, error) {
+	c, err := dial(ctx, s.config)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.settings(ctx); err != nil {
+		c.close()
+		return nil, err
+	}
+	if err := c.prepare(ctx, statements); err != nil {
+		c.close()
+		return nil, err
+	}
+	c.trips = s.opts.Trips
+	return c, nil
+}
+
+// settings sets what a database may not have.
+func (c *conn) settings(ctx context.Context) error {
+	c.query(planner)
+	if err := c.run(ctx, nil); c.broken != nil {
+		return err
+	}
+	return nil
+}
+
+// explain makes an error of the database one of the contract.
+func (s *store) explain(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if s.closed.Load() {
+		return storage.ErrClosed
+	}
+	if cerr := ctx.Err(); cerr != nil {
+		return context.Cause(ctx)
+	}
+	var pe *pgconn.PgError
+	var broken *errBroken
+	var connect *pgconn.ConnectError
+	switch {
+	case errors.As(err, &pe):
+		switch pe.Code {
+		case "40001", "40P01", "55P03":
+			return fmt.Errorf("%w: %w", kv.ErrAgain, err)
+		case "53100":
+			return fmt.Errorf("%w: %w", syscall.ENOSPC, err)
+		case "53300", "57P01", "57P02", "57P03", "25006":
+			return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+		}
+	case errors.As(err, &broken), errors.As(err, &connect):
+		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+	}
+	return err
+}
+
+// again makes an error of a turn one that says whether to try again.
+func again(err error) error {
+	if err == nil || errors.Is(err, kv.ErrAgain) || !errors.Is(err, storage.ErrUnavailable) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", kv.ErrAgain, err)
+}
+
+// Snapshot returns the state that its first read chooses.
+func (s *store) Snapshot(catalog int64) kv.SharedSnapshot { return &view{s: s, catalog: catalog} }
+
+// ErrManySnapshots is a conflict: the transaction may be tried again later.
+var ErrManySnapshots = fmt.Errorf("too many transactions are open on this server: %w", storage.ErrConflict)
+
+// Hold returns the latest state.
+func (s *store) Hold(ctx context.Context, catalog int64) (kv.SharedSnapshot, error) {
+	select {
+	case s.holds <- struct{}{}:
+	default:
+		return nil, ErrManySnapshots
+	}
+	v := &view{s: s, catalog: catalog, held: true}
+	_, err := v.Read(ctx, &kv.Request{})
+	return v, err
+}
+
+// Catalog reads the descriptions of collections.
+func (s *store) Catalog(ctx context.Context, since int64) (h kv.Head, rows []kv.CatalogRow, err error) {
+	l, err := s.pool.get(ctx)
+	if err != nil {
+		return h, nil, s.explain(ctx, err)
+	}
+	defer s.pool.put(l)
+	l.queue(beginReader)
+	l.queue(selectHead)
+	l.queue(selectCatalog, int8Value(since))
+	l.queue(commit)
+	err = l.run(ctx, func(n int, v [][]byte) error {
+		if n == 1 {
+			h = headOf(v)
+			return nil
+		}
+		num := uint32(int64Of(v[0]))
+		rows = append(rows, kv.CatalogRow{
+			Num: num, Version: int64Of(v[1]), Doc: clone(v[2]),
+			Stats: kv.StatsRow{Num: num, Version: int64Of(v[3]), Row: clone(v[4])},
+		})
+		return nil
+	})
+	return h, rows, s.explain(ctx, err)
+}
+
+// Changes reports commits of other servers.
+func (s *store) Changes() <-chan struct{} { return s.changes }
+
+// Lease reports whether a job belongs to this server.
+func (s *store) Lease(string) bool { return true }
+
+// Sync has nothing to do: a commit returns when it is on the database's disk.
+func (s *store) Sync(context.Context) error { return nil }
+
+// smallTable is the size up to which compacting writes a table anew, which keeps
+// everybody from it meanwhile.
+const smallTable = 64 << 20
+
+// Compact lets the database reclaim space: a large table keeps its size on disk, and
+// the space within it is used again.
+func (s *store) Compact(ctx context.Context) error {
+	l, err := s.pool.get(ctx)
+	if err != nil {
+		return s.explain(ctx, err)
+	}
+	defer s.pool.put(l)
+	size := int64(0)
+	l.queue(selectSize)
+	if err := l.run(ctx, func(_ int, v [][]byte) error { size = int64Of(v[0]); return nil }); err != nil {
+		return s.explain(ctx, err)
+	}
+	commands := []string{"vacuum kv"}
+	if size < smallTable {
+		commands = []string{"set lock_timeout = '100ms'", "vacuum full kv", "reset lock_timeout", "vacuum kv"}
+	}
+	for _, command := range commands {
+		l.query(command)
+		err := s.explain(ctx, l.run(ctx, nil))
+		if err != nil && !errors.Is(err, kv.ErrAgain) { // an open transaction reads the table
+			return err
+		}
+	}
+	return nil
+}
+
+// Stats fills in the size of the tables. Each commit is a sync.
+func (s *store) Stats(st *storage.EngineStats) error {
+	st.Syncs = st.Commits
+	ctx, end := context.WithTimeout(s.life, statsTime)
+	defer end()
+	l, err := s.pool.get(ctx)
+	if err != nil {
+		return s.explain(s.life, err)
+	}
+	defer s.pool.put(l)
+	l.queue(selectSize)
+	err = l.run(ctx, func(_ int, v [][]byte) error { st.FileBytes = int64Of(v[0]); return nil })
+	return s.explain(s.life, err)
+}
+
+const statsTime = 5 * time.Second
+
+// Close leaves the list of servers and closes the connections.
+func (s *store) Close() error {
+	if s.closed.Swap(true) {
+		return nil
+	}
+	s.end()
+	s.work.Wait()
+	s.leave()
+	s.pool.close()
+	return nil
+}
+
+// join adds this server to the list.
+func (s *store) join(ctx context.Context) error {
+	l, err := s.pool.get(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.pool.put(l)
+	l.queue(joinServers, []byte(s.id), []byte(s.opts.Address))
+	return l.run(ctx, nil)
+}
+
+// leaveTime is how long the end of a server may wait for the database.
+const leaveTime = 2 * time.Second
+
+// leave removes this server from the list.
+func (s *store) leave() {
+	ctx, end := context.WithTimeout(context.Background(), leaveTime)
+	defer end()
+	l, err := s.pool.get(ctx)
+	if err != nil {
+		return // it is removed when it has not been heard of for a while
+	}
+	defer s.pool.put(l)
+	l.queue(leaveServers, []byte(s.id))
+	_ = l.run(ctx, nil)
+}
+
+// sizes are the average sizes of the rows of collections, for the pages of scans.
+type sizes struct{ m sync.Map }
+
+// of returns the average size of what a page has; 0 if it is not known.
+func (z *sizes) of(num uint32, joined bool) int {
+	if v, ok := z.m.Load(sizeKey{num, joined}); ok {
+		return v.(int)
+	}
+	return 0
+}
+
+func (z *sizes) note(num uint32, joined bool, average int) {
+	if old := z.of(num, joined); old < average/2 || old > 2*average {
+		z.m.Store(sizeKey{num, joined}, average)
+	}
+}
+
+type sizeKey struct {
+	num    uint32
+	joined bool
+}
+
+func clone(b []byte) []byte {
+	if b == nil {
+		return nil
+	}
+	return append(make([]byte, 0, len(b)), b...)
+}

@@ -1,0 +1,208 @@
+package postgres
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/kv"
+)
+
+// turn is the right to commit: a transaction that has the lock of the head.
+type turn struct {
+	view
+	over bool
+}
+
+// Lock begins a commit.
+func (s *store) Lock(ctx context.Context, r *kv.Request) (kv.Turn, *kv.Reply, error) {
+	if s.closed.Load() {
+		return nil, nil, storage.ErrClosed
+	}
+	l, err := s.pool.get(ctx)
+	if err != nil {
+		return nil, nil, again(s.explain(ctx, err))
+	}
+	t := &turn{view: view{s: s, l: l, catalog: 1 << 62, begun: true}}
+	t.l.queue(begin)
+	t.l.queue(lockHead)
+	reply, err := t.trip(ctx, 2, r, func(n int, row [][]byte) {
+		if n == 1 {
+			t.head = headOf(row)
+		}
+	})
+	if err != nil {
+		if t.l.broken != nil {
+			s.pool.drop()
+		}
+		t.Close()
+		return nil, nil, again(err)
+	}
+	return t, reply, nil
+}
+
+// Lost reports whether the connection is lost, and with it the turn.
+func (t *turn) Lost() bool { return t.l.conn != nil && t.l.broken != nil }
+
+// Commit writes everything and commits.
+func (t *turn) Commit(ctx context.Context, w *kv.WriteSet, h kv.Head) error {
+	s := t.s
+	rows := sortOut(w)
+	rows.queue(t.l.conn, h.Version)
+	t.l.queue(writeHead, int8Value(h.Version), int8Value(h.Catalog), int8Value(int64(h.Stamp)), int8Value(int64(h.Numbers)))
+	s.seq++
+	seq := s.seq
+	t.l.queue(writeSeq, []byte(s.id), int8Value(seq))
+	t.l.queue(commit)
+	err := t.l.run(ctx, nil)
+	if err == nil {
+		t.over = true
+		return nil
+	}
+	err = s.explain(ctx, err)
+	if t.l.broken != nil {
+		t.Close()
+		s.pool.drop()
+		return s.outcome(ctx, seq, err)
+	}
+	return again(err)
+}
+
+// outcome finds out whether a commit has happened whose answer was lost. With the
+// lock of the head, the connection that was lost has ended its transaction.
+func (s *store) outcome(ctx context.Context, seq int64, cause error) error {
+	var pause storage.Backoff
+	for {
+		done, err := s.committed(ctx, seq)
+		if err == nil {
+			if done {
+				return nil
+			}
+			return again(errors.Join(storage.ErrUnavailable, cause))
+		}
+		select {
+		case <-clock.System().After(max(pause.Next(), 20*time.Millisecond)):
+		case <-ctx.Done():
+			return storage.ErrClosed
+		}
+	}
+}
+
+func (s *store) committed(ctx context.Context, seq int64) (done bool, err error) {
+	l, err := s.pool.get(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer s.pool.put(l)
+	l.queue(begin)
+	l.queue(lockHead)
+	l.queue(readSeq, []byte(s.id))
+	l.queue(rollback)
+	err = l.run(ctx, func(n int, v [][]byte) error {
+		if n == 2 {
+			done = int64Of(v[0]) >= seq
+		}
+		return nil
+	})
+	return done, err
+}
+
+// Close gives the turn up, if it was not used.
+func (t *turn) Close() {
+	if t.over && !t.ended && t.l.conn != nil {
+		t.ended = true
+		t.s.pool.put(t.l)
+		t.l.conn = nil
+		return
+	}
+	t.view.Close()
+}
+
+// rows are the writes of a commit, by their tables.
+type rows struct {
+	sets, dels           []kv.Write
+	stats, entries       []kv.Write
+	goneStats, goneEntry []uint32
+	drops                []kv.Span
+}
+
+// sortOut sorts writes by their tables.
+func sortOut(w *kv.WriteSet) *rows {
+	r := &rows{drops: w.Drops}
+	for _, x := range w.Writes {
+		switch num := binary.BigEndian.Uint32(x.Key[1:]); {
+		case x.Key[0] == 'd' && x.Value == nil:
+			r.dels = append(r.dels, x)
+		case x.Key[0] == 'd':
+			r.sets = append(r.sets, x)
+		case x.Key[0] == 's' && x.Value == nil:
+			r.goneStats = append(r.goneStats, num)
+		case x.Key[0] == 's':
+			r.stats = append(r.stats, x)
+		case x.Key[0] == 'c' && x.Value == nil:
+			r.goneEntry = append(r.goneEntry, num)
+		case x.Key[0] == 'c':
+			r.entries = append(r.entries, x)
+		}
+	}
+	return r
+}
+
+// What one statement writes at most.
+const (
+	mostWritten      = 10_000
+	mostWrittenBytes = 16 << 20
+)
+
+func (r *rows) queue(c *conn, version int64) {
+	parts(r.sets, func(nums, keys, values array) {
+		c.queue(writeKeys, nums.value(), keys.value(), values.value(), int8Value(version))
+	})
+	parts(r.dels, func(nums, keys, _ array) { c.queue(deleteKeys, nums.value(), keys.value()) })
+	for _, d := range r.drops {
+		if num, lo := dataKey(d.Lo); len(lo) == 0 {
+			c.queue(deleteAll, int4Value(num))
+		} else {
+			c.queue(deleteRange, int4Value(num), lo, endOf(d))
+		}
+	}
+	parts(r.entries, func(nums, _, values array) { c.queue(writeCatalog, nums.value(), values.value(), int8Value(version)) })
+	parts(r.stats, func(nums, _, values array) { c.queue(writeStats, nums.value(), values.value(), int8Value(version)) })
+	numbers(c, dropCatalog, r.goneEntry)
+	numbers(c, dropStats, r.goneStats)
+}
+
+func numbers(c *conn, s *statement, list []uint32) {
+	if len(list) == 0 {
+		return
+	}
+	a := newArray(typeInt4, len(list), 4*len(list))
+	for _, n := range list {
+		a.addInt4(n)
+	}
+	c.queue(s, a.value())
+}
+
+// parts calls fn with the arrays of not too many writes at a time.
+func parts(list []kv.Write, fn func(nums, keys, values array)) {
+	for len(list) > 0 {
+		n, keyBytes, valueBytes := 0, 0, 0
+		for n < len(list) && n < mostWritten && keyBytes+valueBytes < mostWrittenBytes {
+			keyBytes += len(list[n].Key)
+			valueBytes += len(list[n].Value)
+			n++
+		}
+		nums, keys, values := newArray(typeInt4, n, 4*n), newArray(typeBytes, n, keyBytes), newArray(typeBytes, n, valueBytes)
+		for _, x := range list[:n] {
+			num, rest := dataKey(x.Key)
+			nums.addInt4(num)
+			keys.add(rest)
+			values.add(x.Value)
+		}
+		fn(nums, keys, values)
+		list = list[n:]
+	}
+}

@@ -1,0 +1,343 @@
+package postgres
+
+import (
+	"context"
+	"encoding/binary"
+
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/kv"
+)
+
+// view is a state: a read-only transaction, which begins with the first read.
+type view struct {
+	s       *store
+	catalog int64
+	held    bool
+	l       lease
+	head    kv.Head
+	begun   bool
+	lost    bool
+	ended   bool
+}
+
+// Head is that of the state.
+func (v *view) Head() (kv.Head, bool) { return v.head, v.begun }
+
+// Lost reports whether the connection was lost before the first answer.
+func (v *view) Lost() bool { return v.lost }
+
+// Read makes a round trip.
+func (v *view) Read(ctx context.Context, r *kv.Request) (*kv.Reply, error) {
+	if v.ended || v.s.closed.Load() {
+		return nil, storage.ErrClosed
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	if v.begun {
+		if v.head.Catalog > v.catalog {
+			return nil, kv.ErrStale
+		}
+		if r.Empty() {
+			return &kv.Reply{}, nil
+		}
+		return v.read(ctx, r)
+	}
+	if v.l.conn == nil {
+		var err error
+		if v.held {
+			v.l, err = v.s.pool.extra(ctx)
+		} else {
+			v.l, err = v.s.pool.get(ctx)
+		}
+		if err != nil {
+			v.lost = true
+			return nil, v.s.explain(ctx, err)
+		}
+	}
+	v.l.queue(beginReader)
+	v.l.queue(selectHead)
+	reply, err := v.trip(ctx, 2, r, func(n int, row [][]byte) {
+		if n == 1 {
+			v.head, v.begun = headOf(row), true
+		}
+	})
+	switch {
+	case err != nil:
+		v.begun = false
+		v.lost = v.l.broken != nil
+		if v.lost {
+			v.s.pool.drop()
+		}
+	case v.head.Catalog > v.catalog:
+		return nil, kv.ErrStale
+	}
+	return reply, err
+}
+
+func (v *view) read(ctx context.Context, r *kv.Request) (*kv.Reply, error) {
+	return v.trip(ctx, 0, r, nil)
+}
+
+// trip sends a request behind what is queued already.
+func (v *view) trip(ctx context.Context, before int, r *kv.Request, first func(n int, row [][]byte)) (*kv.Reply, error) {
+	a := ask(v.l.conn, before, r, &v.s.sizes)
+	err := v.l.run(ctx, func(n int, row [][]byte) error {
+		if n < before {
+			first(n, row)
+			return nil
+		}
+		return a.row(n-before, row)
+	})
+	if err != nil {
+		return nil, v.s.explain(ctx, err)
+	}
+	a.done()
+	return &a.reply, nil
+}
+
+// Close ends the transaction without waiting for the answer.
+func (v *view) Close() {
+	if v.ended {
+		return
+	}
+	v.ended = true
+	if v.held {
+		<-v.s.holds
+	}
+	if v.l.conn == nil {
+		return
+	}
+	if v.l.broken == nil {
+		v.l.queue(rollback)
+		v.l.send()
+	}
+	v.s.pool.put(v.l)
+	v.l.conn = nil
+}
+
+func headOf(v [][]byte) kv.Head {
+	return kv.Head{Version: int64Of(v[0]), Catalog: int64Of(v[1]), Stamp: uint64(int64Of(v[2])), Numbers: uint32(int64Of(v[3]))}
+}
+
+// answers puts the rows of a trip into a reply.
+type answers struct {
+	reply kv.Reply
+	kinds []func(row [][]byte)
+	page  *kv.Page
+	limit int
+	bytes int
+	sizes *sizes
+	room  []byte
+}
+
+// dataKey splits the key of a record or an entry.
+func dataKey(key []byte) (num uint32, rest []byte) {
+	return binary.BigEndian.Uint32(key[1:]), key[5:]
+}
+
+// keep copies bytes into one piece of memory for several.
+func (a *answers) keep(b []byte) []byte {
+	if b == nil {
+		return nil
+	}
+	if len(b) > 4<<10 {
+		return clone(b)
+	}
+	if cap(a.room)-len(a.room) < len(b) {
+		a.room = make([]byte, 0, max(min(2*cap(a.room), 16<<10), 512, len(b)))
+	}
+	start := len(a.room)
+	a.room = append(a.room, b...)
+	return a.room[start:len(a.room):len(a.room)]
+}
+
+// fullKey is the inverse of dataKey.
+func (a *answers) fullKey(like, rest []byte) []byte {
+	n := 5 + len(rest)
+	if cap(a.room)-len(a.room) < n {
+		a.room = make([]byte, 0, max(min(2*cap(a.room), 16<<10), 512, n))
+	}
+	start := len(a.room)
+	a.room = append(append(a.room, like[:5]...), rest...)
+	return a.room[start:len(a.room):len(a.room)]
+}
+
+// endOf is the end of a range within its collection: that of a whole collection
+// is the beginning of the next.
+func endOf(s kv.Span) []byte {
+	num, _ := dataKey(s.Lo)
+	if len(s.Hi) < 5 || binary.BigEndian.Uint32(s.Hi[1:]) != num {
+		return []byte{0xff}
+	}
+	return s.Hi[5:]
+}
+
+// ask queues the statements of a request.
+func ask(c *conn, before int, r *kv.Request, z *sizes) *answers {
+	a := &answers{sizes: z}
+	if r == nil {
+		return a
+	}
+	a.points(c, r.Points)
+	a.ends(c, r.Ends)
+	a.ranges(c, r.Ranges)
+	if len(r.Stats) > 0 {
+		nums := newArray(typeInt4, len(r.Stats), 4*len(r.Stats))
+		for _, n := range r.Stats {
+			nums.addInt4(n)
+		}
+		c.queue(selectStats, nums.value())
+		a.kinds = append(a.kinds, func(v [][]byte) {
+			a.reply.Stats = append(a.reply.Stats, kv.StatsRow{Num: uint32(int64Of(v[0])), Version: int64Of(v[1]), Row: clone(v[2])})
+		})
+	}
+	a.readPage(c, r.Page)
+	return a
+}
+
+func (a *answers) row(n int, v [][]byte) error {
+	a.kinds[n](v)
+	return nil
+}
+
+func (a *answers) points(c *conn, points []kv.Point) {
+	if len(points) == 0 {
+		return
+	}
+	a.reply.Points = make([]kv.PointReply, len(points))
+	if len(points) == 1 && points[0].Seen == 0 {
+		num, rest := dataKey(points[0].Key)
+		c.queue(selectKey, int4Value(num), rest)
+		a.kinds = append(a.kinds, func(v [][]byte) { a.reply.Points[0].Value = clone(v[0]) })
+		return
+	}
+	size, seen := 0, false
+	for i := range points {
+		size += len(points[i].Key)
+		seen = seen || points[i].Seen != 0
+	}
+	nums, keys, vers := newArray(typeInt4, len(points), 4*len(points)), newArray(typeBytes, len(points), size), newArray(typeInt8, len(points), 8*len(points))
+	for i := range points {
+		num, rest := dataKey(points[i].Key)
+		nums.addInt4(num)
+		keys.add(rest)
+		vers.addInt8(points[i].Seen)
+	}
+	if !seen {
+		c.queue(selectKeys, nums.value(), keys.value())
+	} else {
+		c.queue(selectNewer, nums.value(), keys.value(), vers.value())
+	}
+	a.kinds = append(a.kinds, func(v [][]byte) {
+		p := &a.reply.Points[int64Of(v[0])-1]
+		if v[1] == nil {
+			p.Same = true
+		} else {
+			p.Value = a.keep(v[1])
+		}
+	})
+}
+
+func (a *answers) ends(c *conn, ends []kv.End) {
+	if len(ends) == 0 {
+		return
+	}
+	a.reply.Ends = make([]kv.KV, len(ends))
+	for _, last := range []bool{false, true} {
+		var at []int
+		size := 0
+		for i := range ends {
+			if ends[i].Last == last {
+				at = append(at, i)
+				size += len(ends[i].Lo) + len(ends[i].Hi)
+			}
+		}
+		if len(at) == 0 {
+			continue
+		}
+		nums, los, his := newArray(typeInt4, len(at), 4*len(at)), newArray(typeBytes, len(at), size), newArray(typeBytes, len(at), size)
+		for _, i := range at {
+			num, lo := dataKey(ends[i].Lo)
+			nums.addInt4(num)
+			los.add(lo)
+			his.add(endOf(ends[i].Span))
+		}
+		s := selectFirst
+		if last {
+			s = selectLast
+		}
+		c.queue(s, nums.value(), los.value(), his.value())
+		a.kinds = append(a.kinds, func(v [][]byte) {
+			i := at[int64Of(v[0])-1]
+			a.reply.Ends[i] = kv.KV{Key: a.fullKey(ends[i].Lo, v[1]), Value: a.keep(v[2])}
+		})
+	}
+}
+
+func (a *answers) ranges(c *conn, ranges []kv.SeenRange) {
+	a.reply.Ranges = make([]bool, len(ranges))
+	for i, r := range ranges {
+		num, lo := dataKey(r.Lo)
+		c.queue(checkRange, int4Value(num), lo, endOf(r.Span))
+		a.kinds = append(a.kinds, func(v [][]byte) {
+			a.reply.Ranges[i] = int64Of(v[0]) == r.Rows && int64Of(v[1]) <= r.Seen
+		})
+	}
+}
+
+// The size of pages.
+const (
+	firstRows   = 128
+	resumedRows = 128
+	mostRows    = 2048
+	mostBytes   = 2 << 20
+)
+
+func (a *answers) readPage(c *conn, p *kv.Page) {
+	if p == nil {
+		return
+	}
+	num, lo := dataKey(p.Lo)
+	a.page, a.limit = p, p.Limit
+	if a.limit == 0 {
+		a.limit = firstRows
+		if p.Resumed {
+			a.limit = resumedRows
+		}
+		if size := a.sizes.of(num, p.Joined); size > 0 {
+			a.limit = max(min(a.limit, mostBytes/size), 4)
+		} else if p.Joined || lo[0] == 'r' {
+			a.limit = min(a.limit, firstRows)
+		}
+	}
+	var s *statement
+	switch {
+	case p.Joined && p.Reverse:
+		s = pageJoinedDown
+	case p.Joined:
+		s = pageJoinedUp
+	case p.Reverse:
+		s = pageDown
+	default:
+		s = pageUp
+	}
+	c.queue(s, int4Value(num), lo, endOf(p.Span), int8Value(int64(a.limit)))
+	a.kinds = append(a.kinds, func(v [][]byte) {
+		a.bytes += len(v[1])
+		a.reply.Page = append(a.reply.Page, kv.KV{Key: a.fullKey(p.Lo, v[0]), Value: a.keep(v[1])})
+	})
+}
+
+// done completes the reply.
+func (a *answers) done() {
+	if a.page == nil {
+		return
+	}
+	n := len(a.reply.Page)
+	a.reply.More = n == a.limit
+	if n > 1 {
+		num, _ := dataKey(a.page.Lo)
+		a.sizes.note(num, a.page.Joined, a.bytes/n+1)
+	}
+}
