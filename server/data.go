@@ -18,8 +18,27 @@ type Report = storage.Report
 // program imports github.com/duskdb/duskdb/server/pebble.
 func StorageEngines() []string { return engines.Names() }
 
+// IsRemote reports whether an engine has its data in a database, which
+// Config.StorageURI names, instead of a directory.
+func IsRemote(engine string) bool { return engines.Remote(engine) }
+
 // HasCache reports whether Config.CacheSize has an effect on an engine.
 func HasCache(engine string) bool { return engines.HasCache(engine) }
+
+// checkURI makes sure that the data are either in a database or in a directory. With
+// a database the server keeps nothing on disk but temporary files.
+func (s *Server) checkURI() error {
+	c := &s.config
+	switch name := c.engineName(); {
+	case !engines.Remote(name) && c.StorageURI != "":
+		return fmt.Errorf("storageURI is for the storage engine postgres; the engine is %s", name)
+	case engines.Remote(name) && c.StorageURI == "" && engines.TestURI == nil:
+		return fmt.Errorf("the storage engine %s needs storageURI, the address of its database: postgres://user:password@host/database", name)
+	case engines.Remote(name) && c.StorageURI != "":
+		c.DBPath = Memory
+	}
+	return nil
+}
 
 // compactFrom is the least size in bytes at which the log is compacted in the
 // background. Compacting a small log that is mostly garbage is quick.
@@ -54,7 +73,7 @@ func (s *Server) open(path string) (warnings []string, err error) {
 	name := s.config.engineName()
 	s.log.Info().Str("storageEngine", name).Str("dbpath", path).Msg("Opening the storage engine")
 	opened, err := engines.Open(name, engines.Options{
-		Path: path, Indexer: commands.NewIndexer(), Repair: s.config.Repair, CompactMinBytes: compactFrom, CacheBytes: cache,
+		Path: path, URI: s.config.StorageURI, Indexer: commands.NewIndexer(), Repair: s.config.Repair, CompactMinBytes: compactFrom, CacheBytes: cache,
 		FileMode: s.config.FileMode, Fault: s.config.fault, OrphanIndexes: commands.OrphanIndexes(), Progress: s.opening.reading, Indexing: s.opening.indexing,
 		Logger: func(format string, args ...any) { s.log.Warn().Msgf(format, args...) },
 	})

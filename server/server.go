@@ -60,6 +60,9 @@ type Config struct {
 	Parameters map[string]string
 	// StorageEngine is the engine of the data, one of StorageEngines; "": bunt.
 	StorageEngine string
+	// StorageURI names the database of the engine postgres, with the password:
+	// postgres://user:password@host/database. See docs/cluster.md.
+	StorageURI string
 	// CacheSize is the memory for data that an engine reads from disk when they
 	// are needed: bytes, with a unit or without, or a percentage of the machine's
 	// memory; "": the engine's default. An engine whose data are all in memory has
@@ -186,6 +189,9 @@ func New(cfg Config) (*Server, error) {
 		s.gc = newGCTuner(memory, cache)
 	}
 	if err := s.openClock(); err != nil {
+		return nil, err
+	}
+	if err := s.checkURI(); err != nil {
 		return nil, err
 	}
 	if err := s.makeDataDir(); err != nil {

@@ -14,7 +14,8 @@ import (
 // likeMongod are flags that other programs pass to a mongod that they start,
 // such as mongodb-memory-server with a system binary.
 type likeMongod struct {
-	StorageEngine string `name:"storageEngine" enum:"bunt,pebble,wiredTiger,inMemory,ephemeralForTest" default:"bunt" help:"Storage engine. bunt: all data in memory, and in a log on disk. pebble: data larger than memory on disk, through a cache (--cacheSize). mongod's names are accepted: wiredTiger is bunt; inMemory and ephemeralForTest store nothing on disk (--dbpath :memory:)."`
+	StorageEngine string `name:"storageEngine" enum:"bunt,pebble,postgres,wiredTiger,inMemory,ephemeralForTest" default:"bunt" help:"Storage engine. bunt: all data in memory, and in a log on disk. pebble: data larger than memory on disk, through a cache (--cacheSize). postgres: several servers over one PostgreSQL database (--storageURI). mongod's names are accepted: wiredTiger is bunt; inMemory and ephemeralForTest store nothing on disk (--dbpath :memory:)."`
+	StorageURI    string `name:"storageURI" help:"Database of the engine postgres: postgres://user:password@host/database. It has a password: better set it in the environment (DUSKDB_STORAGE_URI) or the configuration file."`
 	CacheSize     string `name:"cacheSize" help:"Memory for data that the engine pebble reads from disk: bytes, 256MB, or a percentage of the machine's or container's memory."`
 	KeyFile       string `name:"keyFile" type:"existingfile" help:"File with the key that members of a replica set share. There is only one member; as in mongod, the option turns access control on."`
 

@@ -116,7 +116,7 @@ var mongodOptions = []option{
 	{flag: "notablescan", kind: boolean, parameter: "notablescan"},
 
 	{key: "storage.dbPath", flag: "dbpath", kind: text},
-	{key: "storage.engine", flag: "storageEngine", kind: text, note: "bunt or pebble, see [storage engines](engines.md); wiredTiger stands for bunt"},
+	{key: "storage.engine", flag: "storageEngine", kind: text, note: "bunt, pebble or postgres, see [storage engines](engines.md); wiredTiger stands for bunt"},
 	{key: "storage.directoryPerDB", flag: "directoryperdb", kind: boolean, use: ignored, note: oneFile},
 	{key: "storage.syncPeriodSecs", flag: "syncdelay", kind: number, parameter: "syncdelay"},
 	{key: "storage.journal.commitIntervalMs", flag: "journalCommitInterval", kind: integer, parameter: "journalCommitInterval"},
@@ -190,6 +190,7 @@ var duskdbKeys = []option{
 	{key: "duskdb.exitWithStdin", flag: "exit-with-stdin", kind: boolean},
 	{key: "duskdb.advertiseHost", flag: "advertiseHost", kind: text},
 	{key: "duskdb.cacheSize", flag: "cacheSize", kind: text},
+	{key: "duskdb.storageURI", flag: "storageURI", kind: text},
 	{key: "duskdb.memoryLimit", flag: "memoryLimit", kind: text},
 	{key: "duskdb.metricsPort", flag: "metricsPort", kind: integer},
 	{key: "duskdb.metricsBindIp", flag: "metricsBindIp", kind: text},

@@ -97,7 +97,7 @@ func hideSecrets(argv []string) []string {
 // isSecretFlag reports whether a flag takes a password, including flags
 // without effect such as tlsClusterPassword.
 func isSecretFlag(flag string) bool {
-	return strings.HasPrefix(flag, "-") && strings.HasSuffix(strings.ToLower(flag), "password")
+	return strings.HasPrefix(flag, "-") && (strings.HasSuffix(strings.ToLower(flag), "password") || strings.EqualFold(strings.TrimLeft(flag, "-"), "storageURI"))
 }
 
 // appendParsed writes what getCmdLineOpts shows. It does not include the root

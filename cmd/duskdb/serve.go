@@ -119,7 +119,7 @@ func (s *serveCmd) Run() error {
 	stop := make(chan struct{})
 	var once sync.Once
 	cfg := server.Config{
-		BindIP: s.addresses(), Port: s.Port, DBPath: s.DBPath, StorageEngine: s.Mongod.engine(), CacheSize: s.Mongod.CacheSize, Parameters: params, TestClock: s.TestClock,
+		BindIP: s.addresses(), Port: s.Port, DBPath: s.DBPath, StorageEngine: s.Mongod.engine(), StorageURI: s.Mongod.StorageURI, CacheSize: s.Mongod.CacheSize, Parameters: params, TestClock: s.TestClock,
 		Compressors: s.compressors(), SocketMode: os.FileMode(s.SocketMode), //nolint:gosec // nine bits
 		MaxConns: s.MaxConns, MemoryLimit: s.MemoryLimit, MetricsPort: s.MetricsPort, MetricsBindIP: s.MetricsBind, MetricsPprof: s.MetricsPprof, Repair: s.Repair, TuneGC: true, Log: log, Lines: lines, Argv: hideSecrets(os.Args), Parsed: s.parsed(params), Version: version,
 		NoScripting: s.Mongod.NoScripting, ReplSet: s.ReplSet, AdvertiseHost: s.Advertise, OplogSizeMB: s.OplogSize, OplogMinRetentionHours: s.OplogHours,

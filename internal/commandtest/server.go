@@ -26,8 +26,10 @@ import (
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands"
 	"github.com/duskdb/duskdb/internal/engines"
+	"github.com/duskdb/duskdb/internal/pgtest"
 	"github.com/duskdb/duskdb/server"
-	_ "github.com/duskdb/duskdb/server/pebble" // for DUSKDB_TEST_ENGINE
+	_ "github.com/duskdb/duskdb/server/pebble"   // for DUSKDB_TEST_ENGINE
+	_ "github.com/duskdb/duskdb/server/postgres" // likewise
 	"github.com/duskdb/duskdb/storage/storagetest"
 	"github.com/duskdb/duskdb/value"
 )
@@ -43,7 +45,7 @@ type Server struct {
 	Temp string
 }
 
-func init() { engines.Wrap = storagetest.DenseByEnvironment() }
+func init() { engines.Wrap, engines.TestURI = storagetest.DenseByEnvironment(), pgtest.EngineURI }
 
 // New starts a server that ends with the test. parameters are names and
 // values of server parameters, in turns.

@@ -33,9 +33,9 @@ type Location struct{ Engine, Path string }
 // ParseLocation reads ENGINE:DIR.
 func ParseLocation(text string) (Location, error) {
 	name, path, ok := strings.Cut(text, ":")
-	if !ok || path == "" || !slices.Contains(Names(), name) {
+	if !ok || path == "" || !slices.Contains(localNames(), name) {
 		var forms []string
-		for _, name := range Names() {
+		for _, name := range localNames() {
 			forms = append(forms, name+":DIR")
 		}
 		return Location{}, fmt.Errorf("%q is no place of data: it must be %s", text, strings.Join(forms, " or "))
@@ -44,6 +44,11 @@ func ParseLocation(text string) (Location, error) {
 		return Location{}, fmt.Errorf("%q: data in memory cannot be copied, they end with the process", text)
 	}
 	return Location{name, path}, nil
+}
+
+// localNames are the names of the engines that have their data in a directory.
+func localNames() []string {
+	return slices.DeleteFunc(Names(), Remote)
 }
 
 // String returns ENGINE:DIR.

@@ -65,7 +65,7 @@ var foreign = []struct {
 // Usable returns an error unless an engine may open a path: it is missing,
 // empty or has data of the engine.
 func Usable(name, path string) error {
-	if _, err := named(name); err != nil || path == Memory {
+	if e, err := named(name); err != nil || path == Memory || e.remote {
 		return err
 	}
 	has, found, err := contents(path)
@@ -92,7 +92,9 @@ func ofDir(dir string) (*engine, error) {
 
 func allMarks() (marks []string) {
 	for _, e := range table {
-		marks = append(marks, e.marks[0])
+		if !e.remote {
+			marks = append(marks, e.marks[0])
+		}
 	}
 	return marks
 }

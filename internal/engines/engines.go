@@ -25,6 +25,7 @@ const Default = "bunt"
 // Options open an engine. What an engine has no use for has no effect.
 type Options struct {
 	Path          string // of the data directory, or Memory
+	URI           string // of the database of an engine that is remote
 	Indexer       storage.Indexer
 	Clock         clock.Clock // nil: the system's
 	CacheBytes    int64       // memory for data that are read from disk; 0: the engine's default
@@ -62,6 +63,7 @@ type engine struct {
 	// cached reports whether the engine reads data from disk when they are needed,
 	// through a cache.
 	cached bool
+	remote bool // the data are in a database, which Options.URI names
 	code   Implementation
 	link   string // the package whose import links the code, if that is not here
 }
@@ -70,6 +72,7 @@ type engine struct {
 var table = []*engine{
 	{name: Default, marks: []string{bunt.LogName, bunt.StateName}, code: buntCode},
 	{name: "pebble", marks: []string{"duskdb.pebble"}, cached: true, link: "github.com/duskdb/duskdb/server/pebble"},
+	{name: "postgres", remote: true, link: "github.com/duskdb/duskdb/server/postgres"},
 }
 
 // Link adds the code of an engine that is not part of every program. Packages call
@@ -114,6 +117,12 @@ func HasCache(name string) bool {
 	return err == nil && e.cached
 }
 
+// Remote reports whether an engine has its data in a database instead of a directory.
+func Remote(name string) bool {
+	e, err := named(name)
+	return err == nil && e.remote
+}
+
 // Open opens an engine over a directory, which it makes if it is missing.
 // Nothing is changed in a directory that the engine cannot use.
 func Open(name string, o Options) (Opened, error) {
@@ -121,7 +130,11 @@ func Open(name string, o Options) (Opened, error) {
 	if err != nil {
 		return Opened{}, err
 	}
-	if err := Usable(name, o.Path); err != nil {
+	if e.remote {
+		if o.URI == "" && TestURI != nil {
+			o.URI = TestURI(o.Path)
+		}
+	} else if err := Usable(name, o.Path); err != nil {
 		return Opened{}, err
 	}
 	opened, err := e.openAt(o)
@@ -134,6 +147,9 @@ func Open(name string, o Options) (Opened, error) {
 // openAt opens an engine over a directory that it may use.
 func (e *engine) openAt(o Options) (Opened, error) {
 	opened, err := e.code.Open(o)
+	if err != nil && e.remote {
+		return Opened{}, err
+	}
 	if err != nil {
 		return Opened{}, explain(o.Path, err)
 	}

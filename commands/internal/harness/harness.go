@@ -15,7 +15,9 @@ import (
 	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/internal/engines"
-	_ "github.com/duskdb/duskdb/server/pebble" // for DUSKDB_TEST_ENGINE
+	"github.com/duskdb/duskdb/internal/pgtest"
+	_ "github.com/duskdb/duskdb/server/pebble"   // for DUSKDB_TEST_ENGINE
+	_ "github.com/duskdb/duskdb/server/postgres" // likewise
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -28,6 +30,8 @@ type Harness struct {
 	Clock *clock.Manual
 	Conn  *kernel.Conn
 }
+
+func init() { engines.TestURI = pgtest.EngineURI }
 
 // TestStart is the time of the clock of a new harness.
 var TestStart = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

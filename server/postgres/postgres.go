@@ -1,0 +1,36 @@
+// Package postgres links the storage engine postgres into a program, for several
+// servers over one PostgreSQL database. A program that embeds the server imports it
+// for that alone:
+//
+//	import _ "github.com/duskdb/duskdb/server/postgres"
+//
+// Then server.Config.StorageEngine may be "postgres", and StorageURI names the
+// database. Programs without the import do not build the engine.
+package postgres
+
+import (
+	"context"
+	"errors"
+
+	"github.com/duskdb/duskdb/internal/engines"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/postgres"
+)
+
+func init() {
+	engines.Link("postgres", engines.Implementation{Open: open, Check: check, Restore: restore})
+}
+
+func open(o engines.Options) (engines.Opened, error) {
+	e, err := postgres.Open(context.Background(), postgres.Options{URI: o.URI, Indexer: o.Indexer, Logger: o.Logger})
+	if err != nil {
+		return engines.Opened{}, err
+	}
+	return engines.Opened{Engine: e}, nil
+}
+
+var errNoDirectory = errors.New("the data of the storage engine postgres are in a database: use its own tools, such as pg_amcheck and pg_dump")
+
+func check(string, storage.Indexer) (*storage.Report, error) { return nil, errNoDirectory }
+
+func restore(string, string, storage.Indexer) (*storage.Report, error) { return nil, errNoDirectory }
