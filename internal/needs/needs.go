@@ -1,5 +1,5 @@
 // Package needs decides whether a test is skipped or fails when the machine lacks something
-// that no Go module brings: a shell, a runtime, a browser. On somebody's own
+// that no Go module brings: a shell, a runtime, a browser, a right. On somebody's own
 // machine the test is skipped and says why. In CI, where the variable CI is
 // set, it fails, so that nothing ceases to be tested unnoticed. What .ci/run
 // found that it cannot install it names in DUSKDB_CI_WITHOUT, separated by
@@ -48,11 +48,11 @@ func Missing(t testing.TB, what string) {
 	t.Helper()
 	switch without := strings.Fields(os.Getenv("DUSKDB_CI_WITHOUT")); {
 	case !CI():
-		t.Skipf("%s is not installed", what)
+		t.Skipf("%s is missing", what)
 	case slices.Contains(without, what):
-		t.Skipf("%s could not be installed in this CI", what)
+		t.Skipf("%s is missing, as DUSKDB_CI_WITHOUT says", what)
 	default:
-		t.Fatalf("%s is not installed, and CI requires it", what)
+		t.Fatalf("%s is missing, and CI requires it", what)
 	}
 }
 

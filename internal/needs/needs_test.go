@@ -41,12 +41,12 @@ func TestProgram(t *testing.T) {
 		{"", "", []string{"here", "also"}, ""},
 		{"true", "", []string{"here", "also"}, ""},
 		{"true", "here", []string{"here"}, ""},
-		{"", "", []string{"here", "fish"}, "skip: fish is not installed"},
-		{"false", "", []string{"fish"}, "skip: fish is not installed"},
-		{"true", "", []string{"here", "fish"}, "fail: fish is not installed, and CI requires it"},
-		{"true", "zsh fish", []string{"fish"}, "skip: fish could not be installed in this CI"},
-		{"true", "zsh fisher", []string{"fish"}, "fail: fish is not installed, and CI requires it"},
-		{"true", "zsh", []string{"zsh", "fish"}, "skip: zsh could not be installed in this CI"},
+		{"", "", []string{"here", "fish"}, "skip: fish is missing"},
+		{"false", "", []string{"fish"}, "skip: fish is missing"},
+		{"true", "", []string{"here", "fish"}, "fail: fish is missing, and CI requires it"},
+		{"true", "zsh fish", []string{"fish"}, "skip: fish is missing, as DUSKDB_CI_WITHOUT says"},
+		{"true", "zsh fisher", []string{"fish"}, "fail: fish is missing, and CI requires it"},
+		{"true", "zsh", []string{"zsh", "fish"}, "skip: zsh is missing, as DUSKDB_CI_WITHOUT says"},
 	}
 	for _, tt := range tests {
 		t.Setenv("CI", tt.ci)
@@ -64,7 +64,7 @@ func TestClient(t *testing.T) {
 	t.Setenv("DUSKDB_CI_WITHOUT", "")
 	for wanted, want := range map[string]string{
 		"":  "skip: a test with a client of another language: runs with DUSKDB_CLIENTS=1",
-		"1": "fail: node is not installed, and CI requires it",
+		"1": "fail: node is missing, and CI requires it",
 	} {
 		t.Setenv("DUSKDB_CLIENTS", wanted)
 		j := &judge{TB: t}
