@@ -236,6 +236,39 @@ func TestSharedTimestamps(t *testing.T) {
 	}
 }
 
+// A change stream that starts at the operationTime of a reply shows what is written later,
+// also by another server, although the first one has received a later cluster time.
+func TestSharedOperationTime(t *testing.T) {
+	t.Parallel()
+	a, b, _ := serversOver(t)
+	b.OK(`{create: "c"}`)
+	reply := a.OK(`{find: "c", readConcern: {afterClusterTime: {"$timestamp": {"t": 1767226000, "i": 7}}}}`)
+	b.OK(`{insert: "c", documents: [{_id: 1}]}`)
+	for _, on := range []server{a, b} {
+		s := on.Watch("c", `{startAtOperationTime: `+harness.JSONOf(reply.Lookup("operationTime"))+`}`, "")
+		if n := len(s.Events()); n != 1 {
+			t.Errorf("%d events after %s", n, reply.Lookup("operationTime"))
+		}
+	}
+}
+
+// The bound of the change log that one server has set is that of the server which trims it.
+func TestSharedLogSize(t *testing.T) {
+	t.Parallel()
+	a, b, _ := serversOver(t)
+	if reply := b.Admin(`{replSetResizeOplog: 1, size: {$numberDouble: "2000"}}`); !reply.Lookup("ok").Truthy() {
+		t.Fatal(reply)
+	}
+	if err := a.Svc.Oplog.Trim(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, on := range []server{a, b, a.another()} {
+		if n := on.Svc.Oplog.Bound(); n != 2000<<20 {
+			t.Errorf("the bound is %d", n)
+		}
+	}
+}
+
 // A setting that one server has changed is in force on the other.
 func TestSharedSettings(t *testing.T) {
 	t.Parallel()

@@ -99,6 +99,7 @@ func (l *Log) ChangedElsewhere(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		l.seeSize(coll)
 		if err := l.measure(coll); err != nil {
 			return err
 		}

@@ -43,6 +43,7 @@ type Log struct {
 	noted atomic.Bool  // it is stored that the log is read
 	Keep  atomic.Int64 // least time that entries are kept, in milliseconds
 	size  atomic.Int64
+	sized atomic.Int64 // the bound that is stored with the log, when it was read last
 	full  chan struct{} // wakes the trimmer
 
 	watchers
@@ -110,6 +111,7 @@ func (l *Log) Open(ctx context.Context) error {
 		if err := l.measure(coll); err != nil {
 			return err
 		}
+		l.sized.Store(storedSize(coll))
 		if limit := coll.Info().Options.Lookup("size"); l.Bytes == 0 && limit.SafeInt64() > DefaultBytes {
 			l.Limit.Store(limit.SafeInt64()) // as it was set before
 			l.read.Store(true)
@@ -133,13 +135,15 @@ func (l *Log) Open(ctx context.Context) error {
 		return err
 	}
 	return storage.Retry(ctx, l.Engine, func(tx storage.Tx) error {
-		if _, err := tx.Collection(Namespace); err == nil {
+		if coll, err := tx.Collection(Namespace); err == nil {
+			l.sized.Store(storedSize(coll))
 			return nil // another server has made it meanwhile
 		}
 		coll, err := tx.Create(Namespace, Options(l.Limit.Load()), nil)
 		if err != nil {
 			return err
 		}
+		l.sized.Store(l.Limit.Load())
 		_, err = l.addNoop(tx, coll, value.NewDoc("msg", value.String("initiating set")))
 		return err
 	})

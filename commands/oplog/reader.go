@@ -49,6 +49,26 @@ func (l *Log) seeReader(tx storage.Tx) error {
 	return err
 }
 
+// storedSize returns the bound that is stored with the log.
+func storedSize(log storage.Collection) int64 { return log.Info().Options.Lookup("size").SafeInt64() }
+
+// seeSize takes over the bound of the log if another server has changed it.
+func (l *Log) seeSize(log storage.Collection) {
+	if now := storedSize(log); l.sized.Swap(now) != now {
+		l.Limit.Store(now)
+	}
+}
+
+// Resize sets the bound of the log, and stores it for later starts.
+func (l *Log) Resize(ctx context.Context, bytes int64) error {
+	err := storage.Retry(ctx, l.Engine, func(tx storage.Tx) error { return tx.SetOptions(Namespace, Options(bytes)) })
+	if err == nil {
+		l.sized.Store(bytes)
+		l.Limit.Store(bytes)
+	}
+	return err
+}
+
 // noteTrimmed records the id of the newest entry that has been removed, in the
 // transaction that removes it.
 func noteTrimmed(tx storage.Tx, id storage.RecordID, now int64) error {

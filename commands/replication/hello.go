@@ -1,6 +1,8 @@
 package replication
 
 import (
+	"cmp"
+
 	"github.com/duskdb/duskdb/commands/clustertime"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/replset"
@@ -78,14 +80,20 @@ func appendOpTimes(c *kernel.Call, pairs ...[2]string) {
 var emptySignature = value.NewDoc("hash", value.Binary(0, make([]byte, 20)), "keyId", value.Int64(0))
 
 // AppendClusterTime writes $clusterTime and operationTime, which end every reply
-// of a replica set or a sharded cluster.
+// of a replica set or a sharded cluster. The cluster time of this server may be ahead of the
+// commits, and another server may commit at an earlier time: so with other servers the
+// operation time is that of the last commit. A change stream may start at it.
 func AppendClusterTime(s *kernel.Service, b *value.Builder) {
 	if !s.Replicated() {
 		return
 	}
-	ts := clustertime.Value(s.Stamps.Current())
-	b.StartDocument("$clusterTime").Append("clusterTime", ts).Document("signature", emptySignature).End()
-	b.Append("operationTime", ts)
+	now := s.Stamps.Current()
+	last := now
+	if s.Shared {
+		last = cmp.Or(s.Engine.CommitStamp(), now)
+	}
+	b.StartDocument("$clusterTime").Append("clusterTime", clustertime.Value(now)).Document("signature", emptySignature).End()
+	b.Append("operationTime", clustertime.Value(last))
 }
 
 // Commands returns the commands of the one-member replica set.

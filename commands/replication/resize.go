@@ -5,7 +5,6 @@ import (
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/mongoerr"
-	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -43,8 +42,8 @@ func runReplSetResizeOplog(c *kernel.Call) error {
 		l.Keep.Store(int64(hours * 3600_000))
 	}
 	if !a.Size.IsMissing() {
-		if err := resize(l, c, int64(mb*(1<<20))); err != nil {
-			return err
+		if err := l.Resize(c.Ctx, int64(mb*(1<<20))); err != nil {
+			return kernel.Translate(oplog.Namespace, err)
 		}
 	}
 	l.NoteReader(c.Ctx) // a client that sets a size wants to read the log
@@ -65,14 +64,4 @@ func atLeast(name string, v value.Value, least float64) (float64, error) {
 		return 0, mongoerr.Newf(mongoerr.BadValue, "BSON field '%s' value must be >= %v, actual value '%v'", name, least, f)
 	}
 	return f, nil
-}
-
-// resize sets the bound of the size, and stores it for later starts.
-func resize(l *oplog.Log, c *kernel.Call, bytes int64) error {
-	err := storage.Retry(c.Ctx, l.Engine, func(tx storage.Tx) error { return tx.SetOptions(oplog.Namespace, oplog.Options(bytes)) })
-	if err != nil {
-		return kernel.Translate(oplog.Namespace, err)
-	}
-	l.Limit.Store(bytes)
-	return nil
 }
