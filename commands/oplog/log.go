@@ -43,7 +43,7 @@ type Log struct {
 	noted atomic.Bool  // it is stored that the log is read
 	Keep  atomic.Int64 // least time that entries are kept, in milliseconds
 	size  atomic.Int64
-	sized atomic.Int64 // the bound that is stored with the log, when it was read last
+	sized atomic.Int64  // the bound that is stored with the log, when it was read last
 	full  chan struct{} // wakes the trimmer
 
 	watchers

@@ -45,7 +45,7 @@ type Server struct {
 	Temp string
 }
 
-func init() { engines.Wrap, engines.TestURI = storagetest.DenseByEnvironment(), pgtest.EngineURI }
+func init() { engines.Wrap, engines.TestURI = storagetest.HostileByEnvironment(), pgtest.EngineURI }
 
 // New starts a server that ends with the test. parameters are names and
 // values of server parameters, in turns.

@@ -16,16 +16,6 @@ const HostileEnv = "DUSKDB_TEST_HOSTILE"
 // HostileByEnvironment returns a function that makes an engine hostile, as
 // [HostileEnv] asks for it; nil if it does not. It panics if the value is no seed.
 func HostileByEnvironment() func(storage.Engine) storage.Engine {
-	return hostileByEnvironment(true)
-}
-
-// DenseByEnvironment is HostileByEnvironment without gaps between ids, for suites
-// that name the ids of records.
-func DenseByEnvironment() func(storage.Engine) storage.Engine {
-	return hostileByEnvironment(false)
-}
-
-func hostileByEnvironment(gaps bool) func(storage.Engine) storage.Engine {
 	text := os.Getenv(HostileEnv)
 	if text == "" {
 		return nil
@@ -34,9 +24,7 @@ func hostileByEnvironment(gaps bool) func(storage.Engine) storage.Engine {
 	if err != nil {
 		panic(fmt.Sprintf("%s is %q, not a seed", HostileEnv, text))
 	}
-	how := Unseen(seed)
-	how.Gaps = gaps
-	return func(e storage.Engine) storage.Engine { return Hostile(e, how) }
+	return func(e storage.Engine) storage.Engine { return Hostile(e, Unseen(seed)) }
 }
 
 // Unseen is what no reply to a client must show: gaps between ids, functions of
