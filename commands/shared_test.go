@@ -269,6 +269,18 @@ func TestSharedLogSize(t *testing.T) {
 	}
 }
 
+// A read with read concern snapshot sees what another server has written before.
+func TestSharedSnapshotReads(t *testing.T) {
+	t.Parallel()
+	a, b, _ := serversOver(t)
+	for n := range 5 {
+		b.OK(fmt.Sprintf(`{insert: "c", documents: [{_id: %d}]}`, n))
+		if got := len(harness.Docs(a.OK(`{find: "c", readConcern: {level: "snapshot"}}`))); got != n+1 {
+			t.Errorf("%d documents, want %d", got, n+1)
+		}
+	}
+}
+
 // A setting that one server has changed is in force on the other.
 func TestSharedSettings(t *testing.T) {
 	t.Parallel()

@@ -71,7 +71,8 @@ func open(l *session.Snapshots, svc *kernel.Service, ts uint64) (*session.HeldSn
 // take opens a snapshot of the present state.
 func take(l *session.Snapshots, svc *kernel.Service) (*session.HeldSnapshot, error) {
 	before := svc.Stamps.Current()
-	if n := len(l.List); n > 0 && l.List[n-1].TS == before {
+	// Another server may have written since, at a time that is not later.
+	if n := len(l.List); n > 0 && l.List[n-1].TS == before && !svc.Shared {
 		return l.List[n-1], nil // nothing has been written since
 	}
 	room := svc.Engine.Snapshots()
