@@ -116,6 +116,7 @@ var imports = map[string]string{
 
 	// The server.
 	"internal/engines":     "clock storage storage/bunt value",
+	"console":              "clock value wire",
 	"server/pebble":        "internal/engines storage/pebble",
 	"server/postgres":      "internal/engines storage storage/postgres",
 	"server/*":             "* !server/pebble !storage/pebble !server/postgres !storage/postgres !internal/pgtest !cmd/* !internal/commandtest !compat_tests/* !internal/needs !servertest !storage/storagetest !internal/transfer",

@@ -108,6 +108,16 @@ type Config struct {
 	// MetricsPprof also serves the profiles of the process there, under
 	// /debug/pprof.
 	MetricsPprof bool
+	// ConsolePort is the port of the web console, over HTTP, or over TLS if TLS is
+	// enabled; 0: off, negative: a free port.
+	ConsolePort int
+	// ConsoleBindIP is its address; "": 127.0.0.1.
+	ConsoleBindIP string
+	// ConsoleReadOnly lets the console run only commands that read.
+	ConsoleReadOnly bool
+	// ConsoleHosts are names of the console besides those of the loopback addresses
+	// and ConsoleBindIP. Requests to other names are refused.
+	ConsoleHosts []string
 	// Repair salvages the readable part of data that was damaged on disk, instead
 	// of refusing it. The damaged file is kept.
 	Repair  bool
@@ -146,6 +156,7 @@ type Server struct {
 	listeners  []net.Listener
 	balancers  []net.Listener // the port for load balancers
 	metrics    *metricsServer // nil if off
+	console    *consoleServer // nil if off
 	opening    *opening
 	inFlight   *inFlight
 	timeLimits timeLimits
@@ -271,6 +282,13 @@ func (s *Server) openClock() error {
 
 // Start serves in the background.
 func (s *Server) Start() error {
+	if s.config.ConsolePort != 0 {
+		console, err := s.serveConsole()
+		if err != nil {
+			return err
+		}
+		s.console = console
+	}
 	s.service.Start(s.ctx)
 	s.started.Store(true)
 	s.wg.Add(1)
@@ -399,6 +417,9 @@ func (s *Server) Close(ctx context.Context) error {
 	s.closeRefused()
 	if s.metrics != nil {
 		s.metrics.close()
+	}
+	if s.console != nil {
+		s.console.close()
 	}
 	s.drain(ctx)
 	s.service.Close()

@@ -195,6 +195,10 @@ var duskdbKeys = []option{
 	{key: "duskdb.metricsPort", flag: "metricsPort", kind: integer},
 	{key: "duskdb.metricsBindIp", flag: "metricsBindIp", kind: text},
 	{key: "duskdb.metricsPprof", flag: "metricsPprof", kind: boolean},
+	{key: "duskdb.consolePort", flag: "consolePort", kind: integer},
+	{key: "duskdb.consoleBindIp", flag: "consoleBindIp", kind: text},
+	{key: "duskdb.consoleHosts", flag: "consoleHost", kind: list},
+	{key: "duskdb.consoleReadOnly", flag: "consoleReadOnly", kind: boolean},
 	{key: "duskdb.initdb", flag: "initdb", kind: text},
 	{key: "duskdb.logFormat", flag: "logFormat", kind: text},
 }

@@ -38,6 +38,10 @@ type serveCmd struct {
 	MetricsPort  int             `name:"metricsPort" default:"0" help:"Port for /metrics, /healthz and /readyz, over HTTP and without login; 0: off."`
 	MetricsBind  string          `name:"metricsBindIp" default:"127.0.0.1" help:"Address to serve metrics on."`
 	MetricsPprof bool            `name:"metricsPprof" help:"Also serve profiles of the process under /debug/pprof."`
+	ConsolePort  int             `name:"consolePort" default:"-1" help:"Port of the web console; 0: off; default: with --test-clock a free port, which the start-up lines name, else off."`
+	ConsoleBind  string          `name:"consoleBindIp" default:"127.0.0.1" help:"Address to serve the console on."`
+	ConsoleHosts []string        `name:"consoleHost" help:"Further host names of the console, comma separated; it refuses requests to names that it does not know."`
+	ConsoleRead  bool            `name:"consoleReadOnly" help:"Let the console run only commands that read."`
 	Repair       bool            `help:"Salvage the readable part of damaged data instead of refusing to start. The damaged file is kept."`
 	InitDB       string          `name:"initdb" help:"Directory of .json, .ndjson, .csv and .bson files to import at the first start on an empty data directory, each into the collection of its name, in the database of MONGO_INITDB_DATABASE or test."`
 	LogPath      string          `name:"logpath" help:"File to log to; default: standard error."`
@@ -122,6 +126,7 @@ func (s *serveCmd) Run() error {
 		BindIP: s.addresses(), Port: s.Port, DBPath: s.DBPath, StorageEngine: s.Mongod.engine(), StorageURI: s.Mongod.StorageURI, CacheSize: s.Mongod.CacheSize, Parameters: params, TestClock: s.TestClock,
 		Compressors: s.compressors(), SocketMode: os.FileMode(s.SocketMode), //nolint:gosec // nine bits
 		MaxConns: s.MaxConns, MemoryLimit: s.MemoryLimit, MetricsPort: s.MetricsPort, MetricsBindIP: s.MetricsBind, MetricsPprof: s.MetricsPprof, Repair: s.Repair, TuneGC: true, Log: log, Lines: lines, Argv: hideSecrets(os.Args), Parsed: s.parsed(params), Version: version,
+		ConsolePort: s.consolePort(), ConsoleBindIP: s.ConsoleBind, ConsoleHosts: s.ConsoleHosts, ConsoleReadOnly: s.ConsoleRead,
 		NoScripting: s.Mongod.NoScripting, ReplSet: s.ReplSet, AdvertiseHost: s.Advertise, OplogSizeMB: s.OplogSize, OplogMinRetentionHours: s.OplogHours,
 		OnShutdown: func() { once.Do(func() { close(stop) }) },
 		FileMode:   files,
@@ -166,6 +171,9 @@ func (s *serveCmd) Run() error {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM) // before the server reports that it is ready
 	defer signal.Stop(signals)
 	fmt.Printf("duskdb listening on %s\n%s", srv.URI(), readyLines(s.ReplSet != ""))
+	if url := srv.ConsoleURL(); url != "" {
+		fmt.Printf("duskdb console on %s\n", url)
+	}
 	tellReady()
 	if s.WithStdin {
 		go func() {
@@ -212,6 +220,14 @@ func (s *serveCmd) applyExtra(params map[string]string, log zerolog.Logger) erro
 		log.Warn().Strs("options", without).Msg("Options without effect")
 	}
 	return nil
+}
+
+// consolePort is the port of the console: 0 off, -1 a free one.
+func (s *serveCmd) consolePort() int {
+	if s.ConsolePort < 0 && !s.TestClock {
+		return 0
+	}
+	return s.ConsolePort
 }
 
 // compressors are the names in --networkMessageCompressors.

@@ -1,0 +1,72 @@
+// The frame: which page is shown, the session, and the colours.
+import { el, fill, state, post, failure, button, admin, ms, say } from './lib.js';
+import { overview } from './overview.js';
+import { collection } from './collection.js';
+import { queues, queue } from './queues.js';
+import { live } from './live.js';
+import { passes } from './passes.js';
+import { tryIt } from './tryit.js';
+import { clockBar } from './clock.js';
+
+const pages = { '': overview, collection, queues, queue, live, passes, try: tryIt };
+const links = [['', 'Overview'], ['queues', 'Queues'], ['live', 'Live'], ['passes', 'Passes'], ['try', 'Try it']];
+const main = document.getElementById('main');
+
+function colours(theme) {
+  if (theme) document.documentElement.dataset.theme = theme;
+  localStorage.setItem('theme', theme ?? '');
+}
+document.getElementById('theme').onclick = () => {
+  const now = document.documentElement.dataset.theme ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
+  colours(now === 'dark' ? 'light' : 'dark');
+};
+colours(localStorage.getItem('theme') || undefined);
+
+const out = document.getElementById('logout');
+out.onclick = async () => { try { await post('/api/logout', {}); } finally { location.reload(); } };
+
+function login() {
+  document.title = 'Log in · DuskDB';
+  const user = el('input', { name: 'user', autocomplete: 'username', required: true }), password = el('input', { name: 'password', type: 'password', autocomplete: 'current-password', required: true }), db = el('input', { name: 'db', value: 'admin', required: true });
+  const form = el('form', {}, el('label', {}, 'User', user), el('label', {}, 'Password', password), el('label', {}, 'Database of the user', db), el('button', { class: 'primary' }, 'Log in'));
+  form.onsubmit = async e => {
+    e.preventDefault();
+    form.querySelector('.note')?.remove();
+    try {
+      const reply = await post('/api/login', { user: user.value, password: password.value, db: db.value });
+      Object.assign(state.session, { user: reply.user, csrf: reply.csrf });
+      show();
+    } catch (error) { form.append(failure(error)); password.select(); }
+  };
+  fill(main, el('section', { class: 'card login' }, el('h1', {}, 'Log in'), form));
+  user.focus();
+}
+
+// show shows the page that the address names.
+async function show() {
+  const [name, ...args] = location.hash.replace(/^#\/?/, '').split('/').map(decodeURIComponent);
+  state.page = Symbol(name);
+  const page = state.page;
+  const stranger = state.session.auth && !state.session.user;
+  document.getElementById('nav').replaceChildren(...(stranger ? [] : links.map(([id, text]) => el('a', { href: `#/${id}`, 'aria-current': id === name || id === 'queues' && name === 'queue' || id === '' && name === 'collection' ? 'page' : undefined }, text))));
+  out.hidden = !state.session.user;
+  if (stranger) return login();
+  clockBar();
+  document.title = `${links.find(l => l[0] === name)?.[1] ?? args.join('.')} · DuskDB`;
+  const box = el('div', { class: 'grid wide-page' });
+  box.className = '';
+  try {
+    const content = await (pages[name] ?? overview)(...args);
+    if (state.page === page) fill(main, ...[content].flat());
+  } catch (e) {
+    if (state.page === page) fill(main, failure(e), button('Try again', show));
+  }
+}
+
+addEventListener('hashchange', () => { fill(main, el('p', { class: 'muted' }, 'Loading …')); show(); main.focus({ preventScroll: true }); scrollTo(0, 0); });
+
+try {
+  state.session = await (await fetch('/api/session')).json();
+  if (!state.session.auth || state.session.user) state.now = ms((await admin({ hello: 1 })).localTime);
+  await show();
+} catch (e) { fill(main, failure(e)); say(e.message); }

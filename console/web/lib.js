@@ -1,0 +1,184 @@
+// What all pages use: elements, calls of the server, and how values are shown.
+
+export const state = { session: {}, now: 0 };
+
+// el makes an element: el('a', {href: '#', onclick: fn}, 'text', child).
+export function el(tag, props, ...children) {
+  const svg = ['svg', 'rect', 'path', 'line', 'text', 'title', 'g'].includes(tag);
+  const e = svg ? document.createElementNS('http://www.w3.org/2000/svg', tag) : document.createElement(tag);
+  for (const [k, v] of Object.entries(props ?? {})) {
+    if (v === undefined || v === null || v === false) continue;
+    if (k.startsWith('on')) e.addEventListener(k.slice(2), v);
+    else if (['value', 'disabled', 'checked', 'hidden'].includes(k)) e[k] = v;
+    else e.setAttribute(k, v === true ? '' : v);
+  }
+  e.append(...children.flat(3).filter(c => c !== undefined && c !== null && c !== false));
+  return e;
+}
+
+// fill replaces the content of an element.
+export function fill(e, ...children) { e.replaceChildren(...children.flat(4).filter(c => c !== undefined && c !== null && c !== false)); }
+
+export class ServerError extends Error {
+  constructor(reply, status) { super(reply.errmsg ?? 'The server gave no answer.'); this.code = reply.code; this.status = status; }
+}
+
+// post sends JSON to the console.
+export async function post(path, body) {
+  let response;
+  try {
+    response = await fetch(path, { method: 'POST', body: JSON.stringify(body), headers: { 'Content-Type': 'application/json', 'X-CSRF-Token': state.session.csrf ?? '' } });
+  } catch {
+    throw new ServerError({ errmsg: 'The server cannot be reached.' }, 0);
+  }
+  const reply = await response.json();
+  if (response.status === 401 && state.session.csrf) { state.session = { ...state.session, user: undefined, csrf: undefined }; dispatchEvent(new Event('hashchange')); }
+  if (!response.ok || !reply.ok) throw new ServerError(reply, response.status);
+  return reply;
+}
+
+export const run = (db, command) => post('/api/command', { db, command });
+export const admin = command => run('admin', command);
+
+// forecast asks what falls due in all databases, without those of the server itself.
+export async function forecast(options) {
+  const f = await admin({ expirationStats: 1, ...options });
+  const users = x => !/^(admin|config|local)\./.test(x.ns);
+  f.collections = f.collections.filter(users);
+  f.due = f.due?.filter(users);
+  return f;
+}
+
+// Values in relaxed extended JSON.
+export function ms(v) {
+  if (v === undefined || v === null) return undefined;
+  const d = v.$date ?? v;
+  return typeof d === 'string' ? Date.parse(d) : Number(d.$numberLong ?? d);
+}
+export const date = t => ({ $date: { $numberLong: String(Math.round(t)) } });
+export const num = v => Number(v?.$numberLong ?? v ?? 0);
+export const count = n => num(n).toLocaleString('en');
+export const plural = (n, one, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`;
+export function iso(t) { return t === undefined || Number.isNaN(t) ? '–' : Math.abs(t) > 8.64e15 ? 'never' : new Date(t).toISOString().replace('T', ' ').replace('.000Z', 'Z'); }
+export function span(t) {
+  const s = Math.abs(t) / 1000;
+  for (const [size, unit] of [[86400, 'd'], [3600, 'h'], [60, 'min']]) if (s >= size) return `${(s / size).toFixed(s / size < 10 && s % size ? 1 : 0)} ${unit}`;
+  return s < 1 ? `${Math.round(Math.abs(t))} ms` : `${s < 10 ? s.toFixed(1).replace('.0', '') : Math.round(s)} s`;
+}
+export const relative = t => t === undefined ? '–' : Math.abs(t - state.now) < 500 ? 'now' : t > state.now ? `in ${span(t - state.now)}` : `${span(t - state.now)} ago`;
+export function bytes(n) { n = num(n); for (const u of ['B', 'kB', 'MB', 'GB']) { if (n < 1024) return `${n < 10 && u !== 'B' ? n.toFixed(1) : Math.round(n)} ${u}`; n /= 1024; } return `${n.toFixed(1)} TB`; }
+export function short(v) {
+  if (v?.$oid) return v.$oid;
+  if (v?.$date) return iso(ms(v));
+  if (v?.$uuid) return v.$uuid;
+  return typeof v === 'string' ? v : JSON.stringify(v);
+}
+export const when = t => el('time', { title: iso(t), datetime: t === undefined ? undefined : iso(t).replace(' ', 'T') }, relative(t));
+export const split = ns => [ns.slice(0, ns.indexOf('.')), ns.slice(ns.indexOf('.') + 1)];
+export const path = (...parts) => '#/' + parts.map(encodeURIComponent).join('/');
+
+export const families = { ttl: 'TTL index', partialTimeseries: 'partial time series', clustered: 'clustered', timeseries: 'time series', documentTtl: 'document TTL', messageQueue: 'queue' };
+export const chip = (policy, extra) => el('span', { class: `chip p-${policy}` }, el('span', {}, families[policy] ?? policy, extra ? ` ${extra}` : ''));
+// removes reports whether the events of a policy remove something; ends of locks do not.
+export const removes = p => p.lane !== 'lock' && p.lane !== 'schedule';
+
+export function say(text) { document.getElementById('live').textContent = text; }
+export const failure = e => el('p', { class: 'note bad', role: 'alert' }, e.message);
+export const empty = (...text) => el('div', { class: 'empty' }, ...text);
+
+// table makes a table that becomes a list of cards on narrow screens.
+export function table(heads, rows, caption) {
+  return el('div', { class: 'scroll' }, el('table', { class: 'stack' }, el('caption', { class: 'visually-hidden' }, caption),
+    el('thead', {}, el('tr', {}, heads.map(h => el('th', { scope: 'col', class: h.num ? 'num' : undefined }, h.name ?? h)))),
+    el('tbody', {}, rows.map(cells => el('tr', {}, cells.map((c, i) => el('td', { class: heads[i].num ? 'num' : undefined, 'data-label': heads[i].name ?? heads[i] }, c)))))));
+}
+
+// button runs an action, and shows its error beside it.
+export function button(text, act, props = {}) {
+  const b = el('button', { type: 'button', ...props }, text);
+  b.addEventListener('click', async () => {
+    b.disabled = true;
+    try { await act(b); } catch (e) { say(e.message); alertIn(b, e); } finally { b.disabled = false; }
+  });
+  return b;
+}
+function alertIn(near, e) {
+  const box = near.closest('.card, dialog, .clock, main');
+  box.querySelector(':scope > .note.bad')?.remove();
+  box.append(failure(e));
+}
+
+// ask opens a dialog; the result of ok, if it does not fail, closes it.
+export function ask(title, content, okText, ok, danger) {
+  const d = el('dialog', { 'aria-label': title });
+  const go = button(okText, async () => { await ok(); d.close(); }, { class: danger ? 'danger' : 'primary' });
+  d.append(el('h2', {}, title), content, el('div', { class: 'row' }, go, button('Cancel', () => d.close())));
+  d.addEventListener('close', () => d.remove());
+  document.body.append(d);
+  d.showModal();
+}
+
+// tabs makes the tabs of one page; arrows move between them.
+export function tabs(label, names, current, choose) {
+  const list = el('div', { role: 'tablist', 'aria-label': label });
+  names.forEach(([id, text]) => list.append(el('button', { role: 'tab', type: 'button', id: `tab-${id}`, 'aria-selected': String(id === current), tabindex: id === current ? '0' : '-1', onclick: () => choose(id) }, text)));
+  list.addEventListener('keydown', e => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
+    if (!step) return;
+    const i = names.findIndex(([id]) => id === current);
+    choose(names[(i + step + names.length) % names.length][0]);
+    e.preventDefault();
+  });
+  return list;
+}
+
+// every repeats an update while its page is shown, and never overlaps itself.
+export function every(millis, update) {
+  const page = state.page;
+  const turn = async () => {
+    if (state.page !== page) return;
+    if (!document.hidden) await update();
+    setTimeout(turn, millis);
+  };
+  return turn();
+}
+
+// timeline draws what falls due in the horizon, with what is overdue at its left.
+export function timeline(collections, from, horizon, parts) {
+  const W = innerWidth < 700 ? 420 : 900, H = 170, left = 60, base = H - 24, stacks = Array.from({ length: parts }, () => ({})), over = {};
+  for (const c of collections) for (const p of c.policies) {
+    if (!removes(p)) continue;
+    over[p.policy] = (over[p.policy] ?? 0) + num(p.overdue);
+    for (const b of p.histogram) {
+      const i = Math.min(parts - 1, Math.max(0, Math.floor((ms(b.after) - from) / horizon * parts + 1e-6)));
+      stacks[i][p.policy] = (stacks[i][p.policy] ?? 0) + num(b.count);
+    }
+  }
+  const overdue = Object.values(over).reduce((a, b) => a + b, 0);
+  const sums = stacks.map(s => Object.values(s).reduce((a, b) => a + b, 0));
+  const top = Math.max(1, overdue, ...sums), y = n => n / top * (base - 16), w = (W - left) / parts;
+  const g = el('svg', { class: 'chart', viewBox: `0 0 ${W} ${H}`, role: 'img', 'aria-label': `${plural(overdue, 'document')} overdue, ${count(sums.reduce((a, b) => a + b, 0))} due within ${span(horizon)}` });
+  g.append(el('line', { class: 'f-line', x1: 0, x2: W, y1: base, y2: base }));
+  if (overdue) g.append(el('rect', { class: 'f-overdue', x: 8, width: 32, y: base - Math.max(2, y(overdue)), height: Math.max(2, y(overdue)), rx: 3 }, el('title', {}, `${count(overdue)} overdue`)));
+  g.append(el('text', { class: 'f-text', x: 4, y: H - 8 }, 'overdue'), el('line', { class: 'f-now', x1: left - 6, x2: left - 6, y1: 8, y2: base }));
+  stacks.forEach((s, i) => {
+    let at = base;
+    for (const [policy, n] of Object.entries(s)) {
+      const h = Math.max(2, y(n));
+      at -= h;
+      g.append(el('rect', { class: `f-${policy}`, x: left + i * w + 1, width: Math.max(1, w - 2), y: at, height: h, rx: 2 }, el('title', {}, `${count(n)} × ${families[policy]}, ${iso(from + horizon * i / parts)}`)));
+    }
+  });
+  for (let i = 0; i <= 4; i += W < 700 ? 2 : 1) g.append(el('text', { class: 'f-text', x: left + (W - left) * i / 4, y: H - 8, 'text-anchor': i === 4 ? 'end' : i ? 'middle' : 'start' }, i ? `+${span(horizon * i / 4)}` : 'now'));
+  g.append(el('text', { class: 'f-text', x: W, y: 10, 'text-anchor': 'end' }, `${count(top)} at most`));
+  return g;
+}
+
+// spark draws a small series.
+export function spark(values, label) {
+  const W = 260, H = 56, top = Math.max(1e-9, ...values), n = Math.max(2, values.length);
+  const points = values.map((v, i) => `${(i / (n - 1) * W).toFixed(1)} ${(H - 3 - v / top * (H - 8)).toFixed(1)}`);
+  const g = el('svg', { class: 'spark chart', viewBox: `0 0 ${W} ${H}`, role: 'img', 'aria-label': label });
+  if (points.length > 1) g.append(el('path', { class: 'area', d: `M0 ${H}L${points.join('L')}L${W} ${H}Z` }), el('path', { d: `M${points.join('L')}` }));
+  return g;
+}

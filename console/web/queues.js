@@ -1,0 +1,79 @@
+import { el, fill, forecast, run, admin, state, ms, num, count, iso, short, when, button, ask, empty, table, plural, path, split, tabs, failure, every, say } from './lib.js';
+
+const kinds = [['active', 'Active'], ['scheduled', 'Scheduled'], ['deferred', 'Deferred'], ['locked', 'Locked'], ['deadLettered', 'Dead letters']];
+
+export async function queues() {
+  const list = el('section', { class: 'card' });
+  const update = async () => {
+    const f = await forecast({ buckets: 1 });
+    state.now = ms(f.now);
+    const all = f.collections.filter(c => c.messages);
+    fill(list, all.length ? table(['Queue', ...kinds.map(([, name]) => ({ name, num: true }))], all.map(c => [el('a', { href: path('queue', ...split(c.ns)) }, c.ns), ...kinds.map(([k]) => count(c.messages[k]))]), 'Queues')
+      : empty('There are no queues. ', el('a', { href: '#/try' }, 'Try an example'), '.'));
+  };
+  await update();
+  setTimeout(() => every(3000, () => update().catch(e => fill(list, failure(e)))));
+  return [el('h1', {}, 'Queues'), list];
+}
+
+let tab = 'active';
+
+// queue shows one queue: its messages by state, and what can be done with them.
+export async function queue(db, name) {
+  const stats = el('div', { class: 'grid' }), bar = el('div', {}), list = el('div', { role: 'tabpanel', 'aria-labelledby': `tab-${tab}` }), held = new Map();
+  const from = el('input', { type: 'number', min: 1, placeholder: '1', 'aria-label': 'From number' }), end = el('input', { type: 'checkbox' }), writes = !state.session.readOnly;
+  const choose = id => { tab = id; draw(); refresh(); requestAnimationFrame(() => document.getElementById(`tab-${id}`)?.focus()); };
+  const draw = () => { fill(bar, tabs('Messages by state', kinds, tab, choose)); list.setAttribute('aria-labelledby', `tab-${tab}`); };
+  const refresh = async () => {
+    try {
+      const mine = tab;
+      const [s, { messages }, oldest] = await Promise.all([run(db, { mqStats: name }), run(db, { mqPeek: name, state: tab, maxMessages: 50, fromEnd: end.checked, ...(from.value ? { fromSequenceNumber: Number(from.value) } : {}) }), run(db, { mqPeek: name, state: 'active' })]);
+      if (mine !== tab) return;
+      const first = oldest.messages[0];
+      fill(stats, ...kinds.map(([k, text]) => el('div', { class: 'card stat' }, el('b', {}, count(s[k])), el('span', {}, text.toLowerCase()))), el('div', { class: 'card stat' }, el('b', {}, first ? when(ms(first._mq.enqueuedTimeUtc)) : '–'), el('span', {}, 'oldest active')));
+      fill(list, messages.length ? table(['Number', 'Message', tab === 'deadLettered' ? 'Why' : 'Expires', 'Deliveries', ''], messages.map(row), 'Messages') : empty('No messages in this state.'));
+    } catch (e) { fill(list, failure(e)); }
+  };
+  const act = async (command, text) => { const r = await run(db, command); say(text); await refresh(); return r; };
+  const row = m => {
+    const { _id, _mq, ...rest } = m, n = num(_mq.sequenceNumber), token = held.get(n), at = ms(_mq.expiresAtUtc), actions = [];
+    if (writes && tab === 'deadLettered') actions.push(button('Resubmit', () => act({ mqResubmit: name, sequenceNumbers: [n] }, `${n} resubmitted`)), button('Edit …', () => edit(n, rest)));
+    if (writes && tab === 'scheduled') actions.push(button('Cancel', () => act({ mqCancelScheduled: name, sequenceNumber: n }, `${n} cancelled`), { class: 'danger' }));
+    if (writes && token) for (const [text, c] of [['Complete', 'mqComplete'], ['Abandon', 'mqAbandon'], ['Defer', 'mqDefer'], ['Dead-letter', 'mqDeadLetter']]) actions.push(button(text, () => { held.delete(n); return act({ [c]: name, lockToken: token, ...(c === 'mqDeadLetter' ? { reason: 'Console' } : {}) }, text); }));
+    return [String(n), [el('span', { class: 'mono small muted' }, short(_id)), el('code', { class: 'doc' }, JSON.stringify(rest))],
+      tab === 'deadLettered' ? [el('b', {}, _mq.deadLetterReason ?? '–'), el('div', { class: 'small muted' }, _mq.deadLetterErrorDescription ?? '')] : tab === 'scheduled' ? el('span', {}, 'active ', when(ms(_mq.scheduledEnqueueTimeUtc))) : at === undefined ? el('span', { class: 'muted' }, 'never') : when(at),
+      String(_mq.deliveryCount), el('span', { class: 'row' }, actions)];
+  };
+  function edit(n, fields) {
+    const text = el('textarea', { 'aria-label': 'Fields of the message' }, JSON.stringify(fields, null, 2)), live = el('input', { placeholder: 'as before, or PT5M' });
+    ask(`Resubmit message ${n}`, [el('label', {}, 'Fields', text), el('label', {}, 'Time to live', live), el('p', {})], 'Resubmit', async () => {
+      const set = JSON.parse(text.value), unset = Object.keys(fields).filter(k => !(k in set));
+      await act({ mqResubmit: name, sequenceNumbers: [n], set, unset, ...(live.value ? { timeToLive: live.value } : {}) }, `${n} resubmitted`);
+    });
+  }
+  const all = async () => {
+    const n = num((await run(db, { mqStats: name })).deadLettered);
+    ask('Resubmit all dead letters?', el('p', {}, `${plural(n, 'dead letter')} would return to the end of ${name} as new messages. Locked ones stay.`), `Resubmit ${count(n)}`, () => act({ mqResubmit: name, all: true }, 'Resubmitted'));
+  };
+  const purge = async () => {
+    const state = tab, n = num((await run(db, { mqPurge: name, state, dryRun: true })).purged);
+    ask('Purge messages?', el('p', {}, `${plural(n, 'message')} of the state “${kinds.find(k => k[0] === state)[1].toLowerCase()}” would be deleted for good.`), `Delete ${count(n)}`, () => act({ mqPurge: name, state }, 'Purged'), true);
+  };
+  const receive = async () => {
+    const { messages: [m] } = await run(db, { mqReceive: name, mode: 'peekLock' });
+    if (!m) return say('There is no message to receive.');
+    held.set(num(m._mq.sequenceNumber), m._mq.lockToken);
+    choose('locked');
+  };
+  const send = () => {
+    const text = el('textarea', { 'aria-label': 'Message' }, '{"task": "example"}'), live = el('input', { placeholder: 'default of the queue, or PT5M' });
+    ask('Send a message', [el('label', {}, 'Message', text), el('label', {}, 'Time to live', live), el('p', {})], 'Send', () => { const m = JSON.parse(text.value); if (live.value) m._mq = { timeToLive: live.value }; return act({ mqSend: name, messages: [m] }, 'Sent'); });
+  };
+  from.onchange = end.onchange = refresh;
+  draw();
+  await refresh();
+  setTimeout(() => every(3000, refresh));
+  return [el('div', {}, el('p', { class: 'muted small' }, db), el('h1', {}, name)), stats,
+    el('section', { class: 'card' }, el('div', { class: 'row between' }, el('form', { class: 'inline', onsubmit: e => { e.preventDefault(); refresh(); } }, el('label', {}, 'From number', from), el('label', { class: 'row' }, end, el('span', {}, 'newest first'))),
+      writes && el('div', { class: 'row' }, button('Send …', send), button('Receive one', receive), button('Resubmit all …', all), button('Purge …', purge, { class: 'danger' }))), bar, list)];
+}
