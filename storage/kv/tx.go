@@ -19,8 +19,8 @@ type tx struct {
 	root     *root
 	writable bool
 	done     bool
+	touched  int32 // attempts to write
 	changes  []*change
-	touched  int // attempts to write
 	scratch  *scratch
 	arena    arena
 	written  []writtenRecord // in collections with an index that is being prepared
@@ -105,7 +105,7 @@ func (t *tx) End() {
 }
 
 // Touched is the number of attempts to write.
-func (t *tx) Touched() int { return t.touched }
+func (t *tx) Touched() int { return int(t.touched) }
 
 // usable returns the error if a transaction cannot be used, or, with write,
 // cannot be written to.
