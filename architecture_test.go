@@ -92,11 +92,12 @@ var imports = map[string]string{
 	"commands/limits":             parts + " commands/args commands/broadcast",
 	"commands/kernel":             parts + " " + shared,
 	"commands/access":             parts + " " + shared + " commands/kernel",
+	"commands/cluster":            parts + " " + shared + " commands/kernel",
 	"commands/concern":            parts + " " + shared + " commands/kernel",
 	"commands/parameters":         parts + " " + shared + " commands/kernel",
 	"commands/gate":               parts + " " + shared + " commands/access commands/kernel",
 	"commands/transaction":        parts + " " + shared + " commands/access commands/concern commands/kernel",
-	"commands/housekeeping":       parts + " " + shared + " commands/kernel commands/transaction",
+	"commands/housekeeping":       parts + " " + shared + " commands/cluster commands/kernel commands/transaction",
 	"commands/canonical":          parts + " commands/catalog commands/kernel",
 	"commands/exec":               parts + " " + shared + " " + rules + " commands/canonical",
 	"commands/write":              parts + " " + shared + " " + rules + " commands/canonical commands/exec",
@@ -109,6 +110,7 @@ var imports = map[string]string{
 	"commands/mq":                 parts + " " + running,
 	"commands/users":              parts + " " + running + " commands/crud commands/ddl",
 	"commands/replication":        parts + " " + running,
+	"commands/sharding":           parts + " " + running + " commands/ddl",
 	"commands/settings":           parts + " " + running + " commands/parameters",
 	"commands/diagnostics":        parts + " " + running + " commands/ddl commands/mq commands/replication commands/users",
 	"commands":                    parts + " commands/* !commands/internal/*",
@@ -143,7 +145,7 @@ const parts = "auth clock index mongoerr query/* queue internal/reserved storage
 // holds for all commands, running those that a family uses besides.
 const (
 	shared  = "commands/args commands/broadcast commands/catalog commands/clustertime commands/limits commands/observe commands/oplog commands/replset commands/session"
-	rules   = "commands/access commands/concern commands/gate commands/kernel commands/transaction"
+	rules   = "commands/access commands/cluster commands/concern commands/gate commands/kernel commands/transaction"
 	running = shared + " " + rules + " commands/canonical commands/changestream commands/changestream/token commands/create commands/exec commands/explain commands/housekeeping commands/pipeline commands/write"
 )
 

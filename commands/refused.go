@@ -20,14 +20,26 @@ func refusedCommands() []kernel.Command {
 		{Name: "setAuditConfig", Run: runAuditConfig, Flags: kernel.AdminOnly, Action: "auditConfigure", On: kernel.OnCluster, Help: "refused: there is no auditing"},
 		{Name: "analyzeShardKey", Run: notStandalone("analyzeShardKey"), Flags: kernel.AdminOnly, Action: "analyzeShardKey", On: kernel.OnCluster, Help: "refused: not a sharded cluster"},
 		{Name: "configureQueryAnalyzer", Run: notStandalone("configureQueryAnalyzer"), Flags: kernel.AdminOnly, Action: "configureQueryAnalyzer", On: kernel.OnCluster, Help: "refused: not a sharded cluster"},
-		{Name: "cleanupOrphaned", Run: runNotSharded, Flags: kernel.AdminOnly, Action: "cleanupOrphaned", On: kernel.OnCluster, Help: "refused: not a sharded cluster"},
-		{Name: "getShardMap", Run: runNotSharded, Flags: kernel.AdminOnly, Action: "getShardMap", On: kernel.OnCluster, Help: "refused: not a sharded cluster"},
-		{Name: "getShardVersion", Run: runNotSharded, Flags: kernel.AdminOnly, Action: "getShardVersion", On: kernel.OnCluster, Help: "refused: not a sharded cluster"},
-		{Name: "prepareTransaction", Run: runNotSharded, Flags: kernel.AdminOnly | kernel.InTxn | kernel.Writes, Action: "internal", On: kernel.OnCluster, Help: "refused: not a sharded cluster"},
-		{Name: "coordinateCommitTransaction", Run: runNotSharded, Flags: kernel.AdminOnly | kernel.InTxn | kernel.Writes, Action: "internal", On: kernel.OnCluster, Help: "refused: not a sharded cluster"},
-		{Name: "shardingState", Run: runShardingState, Flags: kernel.AdminOnly, Action: "shardingState", On: kernel.OnCluster, Help: "whether this is part of a sharded cluster"},
-		{Name: "flushRouterConfig", Run: func(*kernel.Call) error { return nil }, Flags: kernel.AdminOnly, Action: "flushRouterConfig", On: kernel.OnCluster, Help: "forget where shards are"},
+		{Name: "cleanupOrphaned", Run: runNotSharded, Flags: kernel.AdminOnly, Action: "cleanupOrphaned", On: kernel.OnCluster, Enabled: noMongos, Help: "refused: not a sharded cluster"},
+		{Name: "getShardMap", Run: runNotSharded, Flags: kernel.AdminOnly, Action: "getShardMap", On: kernel.OnCluster, Enabled: noMongos, Help: "refused: not a sharded cluster"},
+		{Name: "getShardVersion", Run: runNotSharded, Flags: kernel.AdminOnly, Action: "getShardVersion", On: kernel.OnCluster, Enabled: noMongos, Help: "refused: not a sharded cluster"},
+		{Name: "prepareTransaction", Run: runNotSharded, Flags: kernel.AdminOnly | kernel.InTxn | kernel.Writes, Action: "internal", On: kernel.OnCluster, Enabled: noMongos, Help: "refused: not a sharded cluster"},
+		{Name: "coordinateCommitTransaction", Run: runNotSharded, Flags: kernel.AdminOnly | kernel.InTxn | kernel.Writes, Action: "internal", On: kernel.OnCluster, Enabled: noMongos, Help: "refused: not a sharded cluster"},
+		{Name: "shardingState", Run: runShardingState, Flags: kernel.AdminOnly, Action: "shardingState", On: kernel.OnCluster, Enabled: noMongos, Help: "whether this is part of a sharded cluster"},
+		{Name: "flushRouterConfig", Run: runFlushRouterConfig, Flags: kernel.AdminOnly, Action: "flushRouterConfig", On: kernel.OnCluster, Help: "forget where shards are"},
 	}
+}
+
+// noMongos reports whether the server is not a mongos, which does not know the command or has
+// another one of that name.
+func noMongos(s *kernel.Service) bool { return !s.InCluster() }
+
+// runFlushRouterConfig does nothing: nothing is remembered of where data are.
+func runFlushRouterConfig(c *kernel.Call) error {
+	if c.Svc.InCluster() {
+		c.Reply.Bool("flushed", true)
+	}
+	return nil
 }
 
 func runSearchIndex(*kernel.Call) error {

@@ -7,6 +7,7 @@ import (
 	"sort"
 	"time"
 
+	"github.com/duskdb/duskdb/commands/cluster"
 	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/parameters"
@@ -53,6 +54,9 @@ func newService(o kernel.Options) (*kernel.Service, error) {
 	if err := housekeeping.KeepVersion(s); err != nil {
 		return nil, err
 	}
+	if err := cluster.KeepIdentity(s); err != nil {
+		return nil, err
+	}
 	if err := parameters.CheckSettings(s); err != nil {
 		return nil, err
 	}
@@ -94,7 +98,10 @@ func buildTable(s *kernel.Service) {
 			if cmd.Enabled != nil && !cmd.Enabled(s) {
 				continue
 			}
-			cmd.Runs, cmd.Rule = s.Metrics.Command(cmd.Name), users.AuthRules[cmd.Name]
+			cmd.Runs = s.Metrics.Command(cmd.Name)
+			if rule := users.AuthRules[cmd.Name]; rule != nil {
+				cmd.Rule = rule
+			}
 			s.Commands = append(s.Commands, cmd)
 			s.Table[cmd.Name] = cmd
 			for _, alias := range cmd.Aliases {

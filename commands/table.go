@@ -8,6 +8,7 @@ import (
 	"github.com/duskdb/duskdb/commands/mq"
 	"github.com/duskdb/duskdb/commands/replication"
 	"github.com/duskdb/duskdb/commands/settings"
+	"github.com/duskdb/duskdb/commands/sharding"
 	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/commands/users"
 )
@@ -41,5 +42,6 @@ func commandFamilies() [][]kernel.Command {
 		mq.Commands(),
 		diagnostics.MaintenanceCommands(),
 		diagnostics.TestCommands(),
+		sharding.Commands(),
 	}
 }

@@ -18,6 +18,8 @@ type suite struct {
 	name   string // of its list of exceptions, suites/NAME.txt
 	tests  program
 	member bool // of a replica set: more of the tests apply
+	shared bool // two servers over the same data, which look like mongos
+	lb     bool // and a load balancer before them
 	all    bool // only with DUSKDB_COMPAT_ALL: slow, and mostly the same as another
 }
 
@@ -40,6 +42,11 @@ var suites = []suite{
 	{name: "v1-unified-replset", tests: v1Unified, member: true},
 	{name: "v1-integration-replset", tests: v1Integration, member: true, all: true},
 	{name: "v2-integration-replset", tests: v2Integration, member: true, all: true},
+	{name: "v1-unified-sharded", tests: v1Unified, shared: true},
+	{name: "v1-unified-balanced", tests: v1Unified, shared: true, lb: true},
+	{name: "v1-integration-sharded", tests: v1Integration, shared: true, all: true},
+	{name: "v1-integration-balanced", tests: v1Integration, shared: true, lb: true, all: true},
+	{name: "v2-integration-sharded", tests: v2Integration, shared: true, all: true},
 	{name: "pymongo", tests: pyMongo{files: pyMongoQuick}},
 	{name: "pymongo-all", tests: pyMongo{}, all: true},
 	{name: "pymongo-replset", tests: pyMongo{}, member: true, all: true},
@@ -51,6 +58,9 @@ var suites = []suite{
 // are to reach it.
 func (s suite) start(t *testing.T) (uri string) {
 	flags, options := []string{"--setParameter", "enableTestCommands=1", "--setParameter", "acceptApiVersion2=1"}, ""
+	if s.shared {
+		return startCluster(t, s.lb, flags...)
+	}
 	if s.member {
 		flags, options = append(flags, "--replSet", "rs0"), "?replicaSet=rs0"
 	}

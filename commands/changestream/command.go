@@ -20,6 +20,8 @@ func (cs *Stream) appendCommand(b *value.Builder, o *token.LogOp, kind string, d
 	case "rename":
 		appendNamespace(b, "ns", first.Str())
 		b.Append("to", description.Lookup("to"))
+	case token.ShardEvent:
+		appendNamespace(b, "ns", o.Op.Lookup("ns").Str())
 	default:
 		appendNamespace(b, "ns", db+"."+first.Str())
 	}
@@ -58,6 +60,11 @@ func describe(o *token.LogOp) value.Doc {
 	rest := cmd.Iter()
 	rest.Next()
 	b := value.NewBuilder()
+	if token.IsShardEvent(o.Op) {
+		rest = o.Op.Lookup("o2").Doc().Iter()
+		rest.Next()
+		return b.Raw(rest.Rest()).Doc()
+	}
 	switch rest.Key() {
 	case "create", "collMod":
 		if aboutSeries(o.Op) {

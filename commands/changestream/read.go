@@ -170,7 +170,7 @@ func (cs *Stream) offer(o token.LogOp) {
 func (cs *Stream) concerns(op value.Doc) bool {
 	switch op.Lookup("op").Str() {
 	case "n":
-		return false
+		return cs.expanded && token.IsShardEvent(op) && cs.covers(op.Lookup("ns").Str())
 	case "c":
 		return cs.concernsCommand(op)
 	}

@@ -256,6 +256,9 @@ func runListCollections(c *kernel.Call) error {
 			views = views || k == catalog.View || k == catalog.TimeSeries
 			docs = append(docs, listedCollection(c, info, bool(a.NameOnly)))
 		}
+		if c.DB == "config" && c.Svc.InCluster() {
+			docs = append(docs, listedOfCluster(c, bool(a.NameOnly))...)
+		}
 		if views {
 			docs = append(docs, listedSystemViews(c, tx, bool(a.NameOnly)))
 		}
@@ -307,6 +310,22 @@ func listedCollection(c *kernel.Call, info *storage.Info, nameOnly bool) value.D
 		}
 	}
 	return b.Doc()
+}
+
+// listedOfCluster describes the collections of "config" that are made when they are read.
+func listedOfCluster(c *kernel.Call, nameOnly bool) (docs []value.Doc) {
+	for _, name := range kernel.MadeOnRead {
+		if !access.ListsCollection(c, storage.Namespace{DB: "config", Coll: name}) {
+			continue
+		}
+		b := value.NewBuilder().String("name", name).String("type", "collection")
+		if !nameOnly {
+			b.StartDocument("options").End()
+			b.StartDocument("info").Bool("readOnly", true).End()
+		}
+		docs = append(docs, b.Doc())
+	}
+	return docs
 }
 
 // listedSystemViews describes system.views, the collection in which mongod stores the

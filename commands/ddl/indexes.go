@@ -503,3 +503,9 @@ func removeIndex(c *kernel.Call, tx storage.Tx, info *storage.Info, name string)
 	c.Svc.IndexUse.Forget(info, name)
 	return tx.DropIndex(info.Namespace, name)
 }
+
+// EnsureIndex adds an index to a collection, unless it has one like it.
+func EnsureIndex(c *kernel.Call, tx storage.Tx, ns storage.Namespace, spec value.Doc) error {
+	_, _, _, err := createIndexes(c, tx, ns, []value.Doc{spec})
+	return err
+}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/cluster"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/limits"
 	"github.com/duskdb/duskdb/commands/observe"
@@ -21,8 +22,8 @@ func runServerStatus(c *kernel.Call) error {
 	s, b := c.Svc, c.Reply
 	host, _ := os.Hostname()
 	up := s.Clock.Now().Sub(s.StartedAt)
-	b.String("host", host).String("version", kernel.ServerVersion).String("process", "duskdb").
-		Append("service", value.NewArray(value.String("duskdb")))
+	b.String("host", host).String("version", kernel.ServerVersion).String("process", processName(s)).
+		Append("service", value.NewArray(value.String(processName(s))))
 	b.Int64("pid", int64(os.Getpid())).Double("uptime", float64(int64(up.Seconds()))).
 		Int64("uptimeMillis", up.Milliseconds()).Int64("uptimeEstimate", int64(up.Seconds())).Date("localTime", c.Now)
 	for _, section := range statusSections {
@@ -30,6 +31,7 @@ func runServerStatus(c *kernel.Call) error {
 			continue
 		}
 		if !s.InReplicaSet() && (section.name == "repl" || section.name == "electionMetrics") ||
+			!s.InCluster() && section.name == "sharding" ||
 			section.name == "mirroredReads" && !c.Body.Has("mirroredReads") { // only on request
 			continue
 		}
@@ -40,6 +42,14 @@ func runServerStatus(c *kernel.Call) error {
 		b.End()
 	}
 	return nil
+}
+
+// processName is "mongos" for what looks like one, by which tools recognise it.
+func processName(s *kernel.Service) string {
+	if s.InCluster() {
+		return "mongos"
+	}
+	return "duskdb"
 }
 
 // statusSections are the sections of serverStatus in their order.
@@ -64,6 +74,7 @@ var statusSections = []struct {
 	{"queues", counted(kernel.WriteQueues)},
 	{"readConcernCounters", counted(writeReadConcerns)},
 	{"repl", writeRepl},
+	{"sharding", writeSharding},
 	{"storageEngine", writeStorageEngine},
 	{"transactions", counted(writeTransactions)},
 	{"metrics", writeMetrics},
@@ -346,4 +357,15 @@ func writeReadConcerns(c *kernel.Call, b *value.Builder) {
 	}
 	write("nonTransactionOps", &r.Outside, false)
 	write("transactionOps", &r.Inside, true)
+}
+
+// writeSharding writes the section of a mongos.
+func writeSharding(c *kernel.Call, b *value.Builder) error {
+	var hosts []string
+	err := c.View(func(tx storage.Tx) (err error) {
+		hosts, err = cluster.Hosts(tx)
+		return err
+	})
+	b.String("configsvrConnectionString", cluster.ConnectionString(hosts))
+	return err
 }

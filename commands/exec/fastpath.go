@@ -23,8 +23,8 @@ func FastFind(c *kernel.Call) (handled bool, err error) {
 		return false, nil
 	}
 	ns, err := c.NamespaceOf(f.coll)
-	if err != nil {
-		return false, nil // the decoded command reports the error
+	if err != nil || c.Svc.IsMadeOnRead(ns) {
+		return false, nil // the decoded command reports the error, or reads what is not stored
 	}
 	r := pointReads.Get().(*pointRead)
 	defer r.release()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/cluster"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/match"
@@ -15,6 +16,11 @@ import (
 
 // Lookup returns the description of a collection, nil if it does not exist.
 func Lookup(c *kernel.Call, ns storage.Namespace) (info *storage.Info, err error) {
+	if ns.DB == "config" {
+		if info, err := cluster.View(c, ns); info != nil || err != nil {
+			return info, err
+		}
+	}
 	err = c.View(func(tx storage.Tx) error {
 		coll, err := tx.Collection(ns)
 		switch {

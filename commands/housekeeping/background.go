@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/duskdb/duskdb/commands/cluster"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/session"
 	"github.com/duskdb/duskdb/commands/transaction"
@@ -27,8 +28,14 @@ const housekeepingEvery = 4 * time.Second
 // housekeeping closes idle cursors and sessions, stores the present sessions, and removes
 // what belongs to those that have ended.
 func housekeeping(s *kernel.Service, ctx context.Context) {
-	var kept time.Time
+	var kept, reported time.Time
 	for {
+		if now := s.Real.Now(); now.Sub(reported) >= cluster.Every {
+			reported = now
+			if err := cluster.Report(s, ctx); err != nil && ctx.Err() == nil {
+				s.Log.Warn().Err(err).Msg("The server could not report that it lives")
+			}
+		}
 		if now := s.Real.Now(); now.Sub(kept) >= sessionsEvery {
 			kept = now
 			if err := KeepSessions(s, ctx); err != nil && ctx.Err() == nil {
@@ -102,6 +109,11 @@ func Close(s *kernel.Service) {
 		s.MonitorDone() // the context of Start has ended
 	}
 	s.Work.Wait()
+	if s.MonitorDone != nil { // it was started, so it has reported itself
+		if err := cluster.Leave(s); err != nil {
+			s.Log.Warn().Err(err).Msg("The server could not report that it ends")
+		}
+	}
 	s.Queues.Close()
 	s.Cursors.CloseAll()
 	s.Sessions.CloseAll(context.Background())

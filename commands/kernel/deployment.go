@@ -1,5 +1,11 @@
 package kernel
 
+import (
+	"slices"
+
+	"github.com/duskdb/duskdb/storage"
+)
+
 // ShardName is the name of the one shard of a cluster: the storage engine.
 const ShardName = "duskdb"
 
@@ -36,3 +42,12 @@ func (s *Service) InCluster() bool { return s.Deployment() == Sharded }
 // Replicated reports whether clients see a replica set or a sharded cluster, whose replies
 // have the cluster time and which have what a standalone server has not.
 func (s *Service) Replicated() bool { return s.Deployment() != Standalone }
+
+// MadeOnRead are the collections of the database "config" of a cluster that are not stored,
+// but made of the catalog when they are read. Clients cannot write to them.
+var MadeOnRead = []string{"changelog", "chunks", "collections", "databases", "shards", "tags"}
+
+// IsMadeOnRead reports whether a collection is one of MadeOnRead.
+func (s *Service) IsMadeOnRead(ns storage.Namespace) bool {
+	return ns.DB == "config" && s.InCluster() && slices.Contains(MadeOnRead, ns.Coll)
+}

@@ -58,6 +58,9 @@ func (c *Call) WriteNamespace(v value.Value) (storage.Namespace, error) {
 // CheckWriteNamespace refuses writes to collections that only the server writes to. In
 // transactions it refuses writes to most of the server's own collections.
 func (c *Call) CheckWriteNamespace(ns storage.Namespace) error {
+	if c.Svc.IsMadeOnRead(ns) {
+		return catalog.NotOnView(ns)
+	}
 	if ns.Coll == "system.profile" || ns.Coll == "system.views" || ns == oplog.Namespace {
 		return mongoerr.Newf(mongoerr.InvalidNamespace, "cannot write to %s", ns)
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/duskdb/duskdb/commands/changestream/token"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -74,12 +75,12 @@ func (r *Recorder) load(entry value.Doc) {
 
 func (r *Recorder) loadOp(op value.Doc) {
 	kind := op.Lookup("op").Str()
-	if kind == "n" {
+	if kind == "n" && !token.IsShardEvent(op) {
 		return
 	}
 	db, coll, _ := strings.Cut(op.Lookup("ns").Str(), ".")
-	m := LoggedOp{Command: kind == "c", ns: storage.Namespace{DB: db, Coll: coll}}
-	if m.Command {
+	m := LoggedOp{Command: kind == "c" || kind == "n", ns: storage.Namespace{DB: db, Coll: coll}}
+	if kind == "c" {
 		_, on := op.Lookup("o").Doc().First()
 		m.ns.Coll = on.Str() // empty: the command is about the database
 	}

@@ -2,6 +2,7 @@ package oplog
 
 import (
 	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/changestream/token"
 	"github.com/duskdb/duskdb/commands/clustertime"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
@@ -171,6 +172,24 @@ func (r *Recorder) keepImage(info *storage.Info, old storage.Record) {
 func appendKeyDoc(b *value.Builder, name string, d value.Doc) {
 	b.StartDocument(name).Append("_id", d.Lookup("_id")).End()
 }
+
+// ShardCollection records that a collection has got a shard key. The entry changes nothing;
+// change streams show it.
+func (r *Recorder) ShardCollection(info *storage.Info, key value.Doc, unique bool, chunks *int64) {
+	full := info.Namespace.String()
+	r.add("n", info.Namespace, &info.UUID, func(b *value.Builder) {
+		b.StartDocument("o").StartDocument("msg").String(ShardEvent, full).End().End()
+		b.StartDocument("o2").String(ShardEvent, full).Document("shardKey", key).Bool("unique", unique)
+		if chunks != nil {
+			b.Int64("numInitialChunks", *chunks)
+		}
+		b.End()
+	})
+	r.Marks[len(r.Marks)-1].Command = true // an entry of its own
+}
+
+// ShardEvent is the kind of the event about a new shard key.
+const ShardEvent = token.ShardEvent
 
 // HasStatements reports whether statements of a retryable write were noted.
 func (r *Recorder) HasStatements() bool {

@@ -10,6 +10,7 @@ import (
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/gate"
 	"github.com/duskdb/duskdb/commands/housekeeping"
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/observe"
 	"github.com/duskdb/duskdb/commands/session"
 	"github.com/duskdb/duskdb/commands/transaction"
@@ -46,7 +47,9 @@ func OpenCollStats(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, er
 	}
 	b := value.NewBuilder()
 	hostName, _ := os.Hostname()
-	b.String("ns", ns.String()).String("host", hostName).Date("localTime", c.Now)
+	b.String("ns", ns.String())
+	appendShard(c, b)
+	b.String("host", hostName).Date("localTime", c.Now)
 	if v, ok := s.Spec.Get("latencyStats"); ok {
 		b.StartDocument("latencyStats")
 		u, histograms := c.Svc.Usage.Of(ns.String()), v.Doc().Lookup("histograms").Truthy()
@@ -84,6 +87,13 @@ func OpenCollStats(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, er
 	return agg.Docs(b.Doc()), nil
 }
 
+// appendShard writes the name of the shard, which the figures of a mongos have.
+func appendShard(c *kernel.Call, b *value.Builder) {
+	if c.Svc.InCluster() {
+		b.String("shard", kernel.ShardName)
+	}
+}
+
 func appendLatency(b *value.Builder, name string, u *observe.TimedCounter, histograms bool) {
 	b.StartDocument(name)
 	if histograms {
@@ -111,6 +121,7 @@ func OpenIndexStats(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, e
 		b := value.NewBuilder()
 		b.String("name", spec.Name).Document("key", spec.Key).String("host", hostName)
 		b.StartDocument("accesses").Int64("ops", use.Ops.Load()).Date("since", use.Since).End()
+		appendShard(c, b)
 		b.Document("spec", spec.Doc())
 		docs = append(docs, b.Doc())
 	}

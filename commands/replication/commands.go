@@ -41,6 +41,11 @@ func readReplSetArgs(c *kernel.Call) (a replSetArgs, err error) {
 
 // runReplSetGetStatus describes the one member, in mongod's form.
 func runReplSetGetStatus(c *kernel.Call) error {
+	if c.Svc.InCluster() { // as a mongos answers, without a code
+		c.NoOK = true
+		c.Reply.String("info", "mongos").Double("ok", 0).String("errmsg", "replSetGetStatus is not supported through mongos")
+		return nil
+	}
 	if _, err := readReplSetArgs(c); err != nil {
 		return err
 	}
@@ -209,8 +214,10 @@ func runAppendOplogNote(c *kernel.Call) error {
 	if err := oplogNoteSpec.Decode(c.Body, &a); err != nil {
 		return err
 	}
-	if err := needReplicaSet(c); err != nil {
-		return err
+	if !c.Svc.InCluster() {
+		if err := needReplicaSet(c); err != nil {
+			return err
+		}
 	}
 	err := storage.Retry(c.Ctx, c.Svc.Engine, func(tx storage.Tx) error {
 		_, err := c.Svc.Oplog.AddNoop(tx, a.Data)

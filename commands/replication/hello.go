@@ -99,7 +99,11 @@ func AppendClusterTime(s *kernel.Service, b *value.Builder) {
 // Commands returns the commands of the one-member replica set.
 func Commands() []kernel.Command {
 	member := func(name, action string, run func(*kernel.Call) error, help string) kernel.Command {
-		return kernel.Command{Name: name, Run: run, Flags: kernel.AdminOnly, Action: action, On: kernel.OnCluster, Help: help}
+		cmd := kernel.Command{Name: name, Run: run, Flags: kernel.AdminOnly, Action: action, On: kernel.OnCluster, Help: help}
+		if name != "replSetGetStatus" && name != "appendOplogNote" { // a mongos does not know the others
+			cmd.Enabled = func(s *kernel.Service) bool { return !s.InCluster() }
+		}
+		return cmd
 	}
 	return []kernel.Command{
 		{Name: "_isSelf", Run: runIsSelf, Flags: kernel.PreAuth, Help: "tell which server answers"},

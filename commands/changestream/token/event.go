@@ -12,6 +12,9 @@ func EventKind(o *LogOp) string {
 	if kind := DocumentEvent(o.Op); kind != "" {
 		return kind
 	}
+	if IsShardEvent(o.Op) {
+		return ShardEvent
+	}
 	name, _ := o.Op.Lookup("o").Doc().First()
 	switch name {
 	case "renameCollection":
@@ -22,6 +25,19 @@ func EventKind(o *LogOp) string {
 		return "createIndexes"
 	}
 	return name
+}
+
+// ShardEvent is the operationType of the event about a new shard key.
+const ShardEvent = "shardCollection"
+
+// IsShardEvent reports whether an operation notes that a collection has got a shard key.
+// Other operations of its kind have no event.
+func IsShardEvent(op value.Doc) bool {
+	if op.Lookup("op").Str() != "n" {
+		return false
+	}
+	name, _ := op.Lookup("o2").Doc().First()
+	return name == ShardEvent
 }
 
 // DocumentEvent is the operationType of an operation on a document, else "".

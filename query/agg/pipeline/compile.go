@@ -134,10 +134,13 @@ func (p *Pipeline) Namespaces() []string {
 }
 
 // before returns the pipeline of a view followed by p.
-func (p *Pipeline) before(view value.Doc) (*Pipeline, error) {
+func (p *Pipeline) before(view stage.Namespace) (*Pipeline, error) {
 	vp := &stage.Parser{Options: *p.opts}
 	vp.Scope = nil
-	stages, err := vp.CompileStages(view)
+	if view.Coll == "" { // its documents come from its first stage
+		vp.Coll = ""
+	}
+	stages, err := vp.CompileStages(view.Pipeline)
 	if err != nil {
 		return nil, err
 	}

@@ -101,7 +101,7 @@ func (p *Pipeline) Resolve(x *stage.Exec, db, coll string) (Resolution, error) {
 	if ns.Pipeline == nil {
 		return Resolution{Namespace: ns}, nil
 	}
-	view, err := p.before(ns.Pipeline)
+	view, err := p.before(ns)
 	return Resolution{Namespace: ns, View: view}, err
 }
 
