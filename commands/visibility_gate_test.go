@@ -64,7 +64,7 @@ var readsStored = map[string]string{
 	"session.Session.Load":               own,
 	"session.Session.Save":               own,
 	"session.Session.ReadParts":          own,
-	"session.Reap":                       own,
+	"session.reapOne":                    own,
 	"session.ended":                      own,
 	"session.findParts":                  own,
 	"ddl.databaseListed":                 own,
