@@ -46,7 +46,6 @@ var suites = []suite{
 	{name: "v1-unified-balanced", tests: v1Unified, shared: true, lb: true},
 	{name: "v1-integration-sharded", tests: v1Integration, shared: true, all: true},
 	{name: "v1-integration-balanced", tests: v1Integration, shared: true, lb: true, all: true},
-	{name: "v2-integration-sharded", tests: v2Integration, shared: true, all: true},
 	{name: "pymongo", tests: pyMongo{files: pyMongoQuick}},
 	{name: "pymongo-all", tests: pyMongo{}, all: true},
 	{name: "pymongo-replset", tests: pyMongo{}, member: true, all: true},
