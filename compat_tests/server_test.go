@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -18,8 +19,11 @@ var engine = cmp.Or(os.Getenv("DUSKDB_TEST_ENGINE"), "bunt")
 
 // process is a running duskdb.
 type process struct {
-	URI  string // as the server printed it
-	dir  string // its --dbpath
+	URI string // as the server printed it
+	dir string // its --dbpath
+
+	Console string // the address of the web console; with --test-clock
+
 	cmd  *exec.Cmd
 	log  lockedBuffer
 	done chan struct{} // closed when it has exited
@@ -70,7 +74,11 @@ func (p *process) begin() error {
 	if err := p.cmd.Start(); err != nil {
 		return err
 	}
-	p.URI = listening(out)
+	in := bufio.NewReaderSize(out, 1)
+	p.URI = announced(in, "duskdb listening on ")
+	if slices.Contains(p.cmd.Args, "--test-clock") {
+		p.Console = announced(in, "duskdb console on ")
+	}
 	go func() {
 		_, _ = io.Copy(io.Discard, out)
 		_ = p.cmd.Wait()
@@ -79,12 +87,12 @@ func (p *process) begin() error {
 	return nil
 }
 
-// listening reads until the line that says where the server listens.
-func listening(out io.Reader) string {
-	in := bufio.NewReaderSize(out, 1)
+// announced reads until the line that begins with a text, and returns the rest of it; ""
+// if there is no such line.
+func announced(in *bufio.Reader, text string) string {
 	for {
 		line, err := in.ReadString('\n')
-		if uri, ok := strings.CutPrefix(strings.TrimSpace(line), "duskdb listening on "); ok {
+		if uri, ok := strings.CutPrefix(strings.TrimSpace(line), text); ok {
 			return uri
 		}
 		if err != nil {

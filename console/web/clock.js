@@ -1,5 +1,5 @@
 // The bar with the test clock: moving it, and seeing before what that removes.
-import { el, fill, forecast, admin, state, ms, num, iso, span, button, count, plural, say, split, removes, short, families } from './lib.js';
+import { el, fill, pause, forecast, admin, state, ms, num, iso, span, button, count, plural, say, split, removes, short, families } from './lib.js';
 
 const scales = [[3600, '1 hour'], [86400, '1 day'], [604800, '1 week'], [7776000, '90 days']];
 const bar = document.getElementById('clock');
@@ -111,6 +111,6 @@ export function clockBar() {
   select.style.color = '#201c2e';
   select.style.background = '#f3f0ff';
   slider.disabled = false;
-  const tick = async () => { if (!document.hidden && !Number(slider.value)) await refresh(); setTimeout(tick, 2000); };
+  const tick = async () => { const begin = performance.now(); if (!document.hidden && !Number(slider.value)) await refresh(); setTimeout(tick, pause(2000, begin)); };
   tick();
 }

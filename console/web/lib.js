@@ -74,6 +74,17 @@ export function short(v) {
   return typeof v === 'string' ? v : JSON.stringify(v);
 }
 export const when = t => el('time', { title: iso(t), datetime: t === undefined ? undefined : iso(t).replace(' ', 'T') }, relative(t));
+// retime shows the present distance of the times on the page.
+export function retime() { for (const t of document.querySelectorAll('main time[datetime]')) t.textContent = relative(Date.parse(t.dateTime)); }
+// changed reports whether a value differs from the last one under a key, so that what a
+// user is about to click is not drawn again without need.
+const shownBefore = new WeakMap();
+export function changed(element, value) {
+  const text = JSON.stringify(value);
+  if (shownBefore.get(element) === text) { retime(); return false; }
+  shownBefore.set(element, text);
+  return true;
+}
 export const split = ns => [ns.slice(0, ns.indexOf('.')), ns.slice(ns.indexOf('.') + 1)];
 export const path = (...parts) => '#/' + parts.map(encodeURIComponent).join('/');
 
@@ -112,7 +123,7 @@ function alertIn(near, e) {
 export function ask(title, content, okText, ok, danger) {
   const d = el('dialog', { 'aria-label': title });
   const go = button(okText, async () => { await ok(); d.close(); }, { class: danger ? 'danger' : 'primary' });
-  d.append(el('h2', {}, title), content, el('div', { class: 'row' }, go, button('Cancel', () => d.close())));
+  d.append(el('h2', {}, title), ...[content].flat(), el('div', { class: 'row' }, go, button('Cancel', () => d.close())));
   d.addEventListener('close', () => d.remove());
   document.body.append(d);
   d.showModal();
@@ -132,13 +143,17 @@ export function tabs(label, names, current, choose) {
   return list;
 }
 
+// pause is how long to wait after an update: a server with very many collections is asked less often.
+export const pause = (millis, begin) => Math.max(millis, 10 * (performance.now() - begin));
+
 // every repeats an update while its page is shown, and never overlaps itself.
 export function every(millis, update) {
   const page = state.page;
   const turn = async () => {
     if (state.page !== page) return;
+    const begin = performance.now();
     if (!document.hidden) await update();
-    setTimeout(turn, millis);
+    setTimeout(turn, pause(millis, begin));
   };
   return turn();
 }

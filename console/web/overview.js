@@ -1,4 +1,4 @@
-import { el, fill, forecast, admin, run, state, num, count, ms, bytes, chip, when, split, path, every, timeline, empty, table, families, failure, plural, removes } from './lib.js';
+import { el, fill, changed, forecast, admin, run, state, num, count, ms, bytes, chip, when, split, path, every, timeline, empty, table, families, failure, plural, removes } from './lib.js';
 import { tryIt } from './tryit.js';
 
 const horizons = [[3600, 'Hour'], [86400, 'Day'], [604800, 'Week']];
@@ -29,7 +29,7 @@ export async function overview() {
     ].filter(Boolean).map(([b, text, kind]) => el('div', { class: 'card stat' }, el('b', { class: kind }, b), el('span', {}, text))));
     fill(chart, timeline(f.collections, state.now, horizon * 1000, 48));
     fill(legend, ...[...new Set(all.map(p => p.policy))].map(p => el('span', { class: `p-${p}` }, el('span', { class: 'dot' }), ' ', families[p])));
-    fill(list, el('h2', {}, plural(f.collections.length, 'collection'), ' in which something expires'), f.collections.length ? rows(f.collections) : empty('Nothing expires yet. ', el('a', { href: '#/try' }, 'Try an example'), '.'));
+    if (changed(list, f.collections.map(c => [c.ns, c.policies.map(p => [p.policy, p.pending, p.overdue, p.nextDue])]))) fill(list, el('h2', {}, plural(f.collections.length, 'collection'), ' in which something expires'), f.collections.length ? rows(f.collections) : empty('Nothing expires yet. ', el('a', { href: '#/try' }, 'Try an example'), '.'));
   };
   const choose = () => fill(pick, ...horizons.map(([s, text]) => el('button', { type: 'button', 'aria-pressed': String(s === horizon), onclick: () => { horizon = s; choose(); update(); } }, text)));
   choose();

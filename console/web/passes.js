@@ -27,7 +27,7 @@ export async function passes() {
       ].map(([k, title, promql, text]) => el('section', { class: 'card' }, el('div', { class: 'row between' }, el('h2', {}, title), button('Copy PromQL', async () => { await navigator.clipboard.writeText(promql); say('Copied'); }, { class: 'quiet', title: promql })), el('b', {}, text(series[k]?.at(-1) ?? 0)), spark(series[k] ?? [], title))));
       const l = f.lastPass, took = (f.recentPassMillis ?? []).map(Number).sort((a, b) => a - b), q = p => took.length ? span(took[Math.min(took.length - 1, Math.floor(p * took.length))]) : '–';
       fill(last, el('h2', {}, 'The last pass'), l?.at ? el('div', { class: 'scroll' }, el('table', {}, el('tbody', {}, Object.entries(l).flatMap(([k, v]) => flat(k, v)).map(([k, v]) => el('tr', {}, el('th', { scope: 'row' }, k), el('td', { class: 'num' }, v)))))) : empty('No pass has run yet.'), el('p', { class: 'muted small' }, `Recent passes took ${q(.5)} (median), ${q(.9)} (90 %), ${q(1)} at most.`));
-      const busy = ops.inprog.filter(o => o.active && o.command && !o.command.currentOp).sort((a, b) => num(b.microsecs_running) - num(a.microsecs_running)).slice(0, 10);
+      const busy = ops.inprog.filter(o => o.active && o.command && !o.command.currentOp && !o.command.serverStatus && !o.command.getMore).sort((a, b) => num(b.microsecs_running) - num(a.microsecs_running)).slice(0, 10);
       fill(slow, el('h2', {}, 'Running operations'), busy.length ? table(['Operation', 'Collection', { name: 'Running for', num: true }], busy.map(o => [Object.keys(o.command)[0], o.ns ?? '', span(num(o.microsecs_running) / 1000)]), 'Running operations') : el('p', { class: 'muted' }, 'None but this page.'));
     } catch (e) { fill(stats, failure(e)); }
   };

@@ -1,4 +1,4 @@
-import { el, fill, forecast, run, admin, state, ms, num, count, iso, short, when, button, ask, empty, table, plural, path, split, tabs, failure, every, say } from './lib.js';
+import { el, fill, changed, forecast, run, admin, state, ms, num, count, iso, short, when, button, ask, empty, table, plural, path, split, tabs, failure, every, say } from './lib.js';
 
 const kinds = [['active', 'Active'], ['scheduled', 'Scheduled'], ['deferred', 'Deferred'], ['locked', 'Locked'], ['deadLettered', 'Dead letters']];
 
@@ -31,8 +31,8 @@ export async function queue(db, name) {
       if (mine !== tab) return;
       const first = oldest.messages[0];
       fill(stats, ...kinds.map(([k, text]) => el('div', { class: 'card stat' }, el('b', {}, count(s[k])), el('span', {}, text.toLowerCase()))), el('div', { class: 'card stat' }, el('b', {}, first ? when(ms(first._mq.enqueuedTimeUtc)) : '–'), el('span', {}, 'oldest active')));
-      fill(list, messages.length ? table(['Number', 'Message', tab === 'deadLettered' ? 'Why' : 'Expires', 'Deliveries', ''], messages.map(row), 'Messages') : empty('No messages in this state.'));
-    } catch (e) { fill(list, failure(e)); }
+      if (changed(list, [tab, messages, [...held.keys()]])) fill(list, messages.length ? table(['Number', 'Message', tab === 'deadLettered' ? 'Why' : 'Expires', 'Deliveries', ''], messages.map(row), 'Messages') : empty('No messages in this state.'));
+    } catch (e) { changed(list, e.message); fill(list, failure(e)); }
   };
   const act = async (command, text) => { const r = await run(db, command); say(text); await refresh(); return r; };
   const row = m => {
