@@ -100,7 +100,7 @@ func AppendClusterTime(s *kernel.Service, b *value.Builder) {
 func Commands() []kernel.Command {
 	member := func(name, action string, run func(*kernel.Call) error, help string) kernel.Command {
 		cmd := kernel.Command{Name: name, Run: run, Flags: kernel.AdminOnly, Action: action, On: kernel.OnCluster, Help: help}
-		if name != "replSetGetStatus" && name != "appendOplogNote" { // a mongos does not know the others
+		if name != "replSetGetStatus" && name != "replSetResizeOplog" && name != "appendOplogNote" { // without a set there are no others
 			cmd.Enabled = func(s *kernel.Service) bool { return !s.InCluster() }
 		}
 		return cmd
