@@ -2,6 +2,7 @@ package pebble
 
 import (
 	"bytes"
+	"encoding/binary"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -101,10 +102,13 @@ func dueKeys(tb testing.TB, e *Engine) [][][]byte {
 	must(tb, err)
 	defer it.Close()
 	batches := make([][][]byte, (dueRecords+dueBatch-1)/dueBatch)
-	seen := map[int]int{}
+	seen := map[uint64]int{}
 	for ok := it.First(); ok; ok = it.Next() {
 		key := bytes.Clone(it.Key())
-		id := int(key[len(key)-2])<<8 | int(key[len(key)-1]) | int(key[len(key)-3])<<16 // ids are small, and the end of each key
+		id := binary.BigEndian.Uint64(key[len(key)-8:]) // at the end of the keys of records and entries
+		if v := it.Value(); key[5] == 'x' && len(v) > 0 {
+			id, _ = binary.Uvarint(v) // the value of a row of the unique index
+		}
 		seen[id]++
 		i := (id - 1) / dueBatch
 		batches[i] = append(batches[i], key)
