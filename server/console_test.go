@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/tls"
+	"crypto/x509/pkix"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -237,6 +239,49 @@ func TestConsoleLogin(t *testing.T) {
 	root.command(401, "log in", "admin", `{"ping": 1}`)
 	if strings.Contains(cookie, "Secure") {
 		t.Error("Secure without TLS")
+	}
+}
+
+// Wrong passwords are counted by the address of the browser, as on the wire: replies after
+// the fifth are delayed (semantics of auth.Throttle), and the right one is not.
+func TestConsoleThrottlesLogins(t *testing.T) {
+	t.Parallel()
+	srv := runServer(t, server.Config{ConsolePort: -1, Auth: true, RootUser: "root", RootPassword: "secret"})
+	b := newBrowser(t, srv)
+	for range 5 {
+		b.login("root", "wrong")
+	}
+	begin := time.Now()
+	if code := b.login("root", "wrong"); code != 401 || time.Since(begin) < 100*time.Millisecond {
+		t.Errorf("the sixth wrong password: %d after %s", code, time.Since(begin))
+	}
+	if code := b.login("root", "secret"); code != 200 {
+		t.Errorf("the right password: %d", code)
+	}
+}
+
+// With TLS the console has the server's certificate, and its cookie is for TLS alone.
+func TestConsoleOverTLS(t *testing.T) {
+	t.Parallel()
+	a := newAuthority(t)
+	srv := runServer(t, server.Config{ConsolePort: -1, Auth: true, RootUser: "root", RootPassword: "secret",
+		TLS: server.TLS{Mode: server.TLSRequire, CertificateKeyFile: a.issue("server.pem", pkix.Name{CommonName: "localhost"})}})
+	if !strings.HasPrefix(srv.ConsoleURL(), "https://") {
+		t.Fatalf("served at %s", srv.ConsoleURL())
+	}
+	b := newBrowser(t, srv)
+	b.http.Transport.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: a.pool}
+	code, h, body := b.do("POST", "/api/login", `{"user": "root", "password": "secret"}`)
+	if cookie := h.Get("Set-Cookie"); code != 200 || !strings.Contains(cookie, "Secure") {
+		t.Errorf("login: %d %q %s", code, cookie, body)
+	}
+	res, err := http.Get("http" + strings.TrimPrefix(srv.ConsoleURL(), "https"))
+	if err != nil {
+		return
+	}
+	defer res.Body.Close()
+	if res.StatusCode == 200 {
+		t.Error("served without TLS, too")
 	}
 }
 
