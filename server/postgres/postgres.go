@@ -11,6 +11,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/duskdb/duskdb/internal/engines"
 	"github.com/duskdb/duskdb/storage"
@@ -22,11 +23,25 @@ func init() {
 }
 
 func open(o engines.Options) (engines.Opened, error) {
-	e, err := postgres.Open(context.Background(), postgres.Options{URI: o.URI, Indexer: o.Indexer, Logger: o.Logger})
+	e, err := postgres.Open(context.Background(), postgres.Options{URI: o.URI, Indexer: o.Indexer, Watched: watched, Logger: o.Logger})
 	if err != nil {
 		return engines.Opened{}, err
 	}
 	return engines.Opened{Engine: e}, nil
+}
+
+// watched reports whether servers keep what is in a collection: users and roles,
+// settings, and the configuration of the replica set.
+func watched(ns storage.Namespace) bool {
+	switch ns.DB {
+	case "admin":
+		return strings.HasPrefix(ns.Coll, "system.")
+	case "config":
+		return ns.Coll == "settings" || ns.Coll == "clusterParameters"
+	case "local":
+		return ns.Coll == "system.replset" || ns.Coll == "replset.election"
+	}
+	return false
 }
 
 var errNoDirectory = errors.New("the data of the storage engine postgres are in a database: use its own tools, such as pg_amcheck and pg_dump")

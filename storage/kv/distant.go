@@ -29,6 +29,8 @@ type distant struct {
 	head   Head                // when committing: as it will be
 	stats  map[uint32]StatsRow // when committing: what was read
 	exact  map[uint32]*coll    // whose statistics were read
+	alone  func() bool         // whether there are no other servers
+	sure   func() bool         // whether the catalog in memory is the latest
 	guess  bool                // a draft has used what may be outdated
 	hope   bool                // a draft takes unique keys for new
 	mark   uint64              // of a draft: the last stamp that it has given
@@ -47,7 +49,7 @@ func (t *tx) fresh() error {
 	if t.distant == nil || t.distant.phase == committing {
 		return nil
 	}
-	if _, begun := t.distant.snap.Head(); begun {
+	if _, begun := t.distant.snap.Head(); begun || t.distant.sure() {
 		return nil
 	}
 	_, err := t.distant.snap.Read(t.ctx, &Request{})
@@ -73,11 +75,20 @@ func (t *tx) loaded(c *coll) (*coll, error) {
 	return d, nil
 }
 
+// guessedIDs is how far the ids of a draft are from those that it knows.
+const guessedIDs = 1 << 40
+
 func (f *distant) load(ctx context.Context, c *coll) (*coll, error) {
 	if f.phase == drafting {
-		f.guess = true
 		f.memory.stats[c.num] = struct{}{}
-		return c.exactly(StatsRow{Version: int64(c.stamp)})
+	}
+	if f.phase == drafting && f.hope {
+		f.guess = true
+		d, err := c.exactly(StatsRow{Version: int64(c.stamp)})
+		if err == nil && !f.alone() {
+			d.lastID += guessedIDs // apart from what others may have inserted
+		}
+		return d, err
 	}
 	if row, ok := f.stats[c.num]; ok {
 		return c.exactly(row)

@@ -29,6 +29,9 @@ type Options struct {
 	// Apart reports whether the updates of a group that could not be committed
 	// because of err may succeed one by one. Never if nil.
 	Apart func(err error) bool
+	// Watched reports whether other servers must see the commits to a collection at
+	// once, because they keep what is in it. None if nil.
+	Watched func(storage.Namespace) bool
 	// Snapshots is how many snapshots of a shared store may be held open.
 	Snapshots int
 }

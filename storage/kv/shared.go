@@ -35,6 +35,7 @@ type Shared struct {
 
 	provisional atomic.Uint32 // the last number of what is not committed
 	stamp       atomic.Uint64 // the greatest that is known
+	strange     atomic.Uint64 // the last stamp of a collection that others may have changed
 
 	life context.Context // ends with Close
 	end  context.CancelFunc
@@ -80,7 +81,54 @@ func OpenShared(ctx context.Context, store SharedStore, opts Options) (*Shared, 
 		return nil, err
 	}
 	e.writer <- struct{}{}
+	store.Follow(e.follow)
 	return e, nil
+}
+
+// follow takes the statistics that have changed, also by this server. It reports
+// whether another one has changed some.
+func (e *Shared) follow(h Head, rows []StatsRow) (news bool, err error) {
+	if cat, err := e.latestCatalog(); err != nil {
+		return false, err
+	} else if cat.version < h.Catalog {
+		if err := e.reload(e.life); err != nil {
+			return false, err
+		}
+		news = true
+	}
+	e.learn(h)
+	e.naming.Lock()
+	defer e.naming.Unlock()
+	now := e.known.Load()
+	if now == nil {
+		return false, storage.ErrClosed
+	}
+	changed := map[uint32]StatsRow{}
+	for _, row := range rows {
+		changed[row.Num] = row
+	}
+	next := now.root.fork()
+	var renewed []*coll
+	next.colls.Scan(func(ce catalogEntry) bool {
+		if row, ok := changed[ce.coll.num]; ok && ce.coll.stamp < uint64(row.Version) {
+			var c *coll
+			if c, err = ce.coll.exactly(row); err == nil {
+				c.bare = true
+				renewed = append(renewed, c)
+			}
+		}
+		return err == nil
+	})
+	if err != nil {
+		return news, err
+	}
+	for _, c := range renewed {
+		next.set(c)
+	}
+	if len(renewed) > 0 {
+		e.known.Store(&catalog{root: next, version: now.version})
+	}
+	return news || len(renewed) > 0, nil
 }
 
 // latestCatalog is the catalog as far as it is known.
@@ -180,7 +228,7 @@ func (e *Shared) describe(was *coll, row CatalogRow) (*coll, error) {
 func (e *Shared) View(ctx context.Context, fn func(storage.Tx) error) error {
 	return e.settled(ctx, func(cat *catalog) (SharedSnapshot, error, error) {
 		snap := e.store.Snapshot(cat.version)
-		t := e.on(ctx, cat, remote{snap}, &distant{phase: viewing, snap: snap})
+		t := e.on(ctx, cat, remote{snap}, &distant{phase: viewing, snap: snap, sure: e.sure(cat)})
 		defer t.End()
 		err := fn(t)
 		return snap, err, t.fresh()
@@ -228,6 +276,17 @@ func (e *Shared) settled(ctx context.Context, run func(*catalog) (SharedSnapshot
 	}
 }
 
+// sure returns a function that reports whether a catalog is certainly the latest.
+func (e *Shared) sure(cat *catalog) func() bool {
+	return func() bool {
+		if !e.store.Current() {
+			return false
+		}
+		now := e.known.Load()
+		return now != nil && now.version == cat.version
+	}
+}
+
 func (e *Shared) wait(ctx context.Context, pause *storage.Backoff) error {
 	select {
 	case <-clock.System().After(pause.Next()):
@@ -252,7 +311,7 @@ func (e *Shared) draft(ctx context.Context, replays *snapshot, hope bool, fn fun
 	err = e.settled(ctx, func(cat *catalog) (SharedSnapshot, error, error) {
 		snap := e.store.Snapshot(cat.version)
 		m = newMemory()
-		f := &distant{phase: drafting, snap: snap, memory: m, hope: hope}
+		f := &distant{phase: drafting, snap: snap, memory: m, hope: hope, alone: e.store.Alone, sure: e.sure(cat)}
 		t := e.on(ctx, cat, drafted{remote{snap}, m}, f).write(new(scratch))
 		defer t.End()
 		t.replays = replays
@@ -297,20 +356,29 @@ func (e *Shared) persist(ctx context.Context, once func() error) error {
 }
 
 func (e *Shared) updateOnce(ctx context.Context, replays *snapshot, fn func(*tx) error, m *memory) error {
-	if err := e.lockWriter(ctx); err != nil {
+	t, err := e.updateFirst(ctx, replays, fn, m)
+	if err != nil {
 		return err
+	}
+	return t.Settle()
+}
+
+// updateFirst is the part of an Update that needs the right to write.
+func (e *Shared) updateFirst(ctx context.Context, replays *snapshot, fn func(*tx) error, m *memory) (*tx, error) {
+	if err := e.lockWriter(ctx); err != nil {
+		return nil, err
 	}
 	defer e.unlockWriter()
 	t, err := e.beginCommit(ctx, []*memory{m})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer t.End()
 	t.replays = replays
 	if err := t.sound(fn(t)); err != nil {
-		return err
+		return nil, err
 	}
-	return t.Commit()
+	return t, t.Commit()
 }
 
 // sound replaces the error of a function whose reads have failed.
@@ -387,7 +455,21 @@ func (e *Shared) commit(t *tx) error {
 	}
 	e.commits.Add(1)
 	e.publish(t)
+	t.seen = func() { f.turn.Seen(e.life, f.head.Version) }
+	if f.head.Catalog < f.head.Version && !e.watched(t) {
+		t.seen = nil
+	}
 	return nil
+}
+
+// watched reports whether a commit has changed a collection that others must see.
+func (e *Shared) watched(t *tx) bool {
+	for _, ch := range t.changes {
+		if ch.cur != nil && e.opts.Watched != nil && e.opts.Watched(ch.cur.info.Namespace) {
+			return true
+		}
+	}
+	return false
 }
 
 // moreArrays reports whether an index was found to have arrays in further fields,
@@ -418,12 +500,34 @@ func (e *Shared) publish(t *tx) {
 	}
 	e.naming.Lock()
 	defer e.naming.Unlock()
-	if now := e.known.Load(); now != nil && now.version <= f.head.Catalog {
-		e.known.Store(&catalog{root: t.root, version: f.head.Catalog})
+	now := e.known.Load()
+	if now == nil || now.version > f.head.Catalog {
+		return
 	}
+	next := now.root.fork() // others may have been heard of since the transaction began
+	for _, ch := range t.changes {
+		if ch.base == nil {
+			continue
+		}
+		if c := next.get(ch.base.info.Namespace); c != nil && c.num == ch.base.num {
+			next.remove(ch.base.info.Namespace)
+		}
+	}
+	for _, ch := range t.changes {
+		if ch.cur != nil {
+			next.set(ch.cur)
+		}
+	}
+	e.known.Store(&catalog{root: next, version: f.head.Catalog})
 }
 
-func (e *Shared) settle(*tx) error { return nil }
+// settle waits until the other servers have seen what they must see.
+func (e *Shared) settle(t *tx) error {
+	if t.seen != nil {
+		t.seen()
+	}
+	return nil
+}
 
 // latest returns the latest state.
 func (e *Shared) latest() (*state, error) {
@@ -477,7 +581,7 @@ func (e *Shared) Begin(ctx context.Context) (storage.Txn, error) {
 			snap.Close()
 			return snap, err, err
 		}
-		t := e.on(context.WithoutCancel(ctx), cat, remote{snap}, &distant{phase: holding, snap: snap})
+		t := e.on(context.WithoutCancel(ctx), cat, remote{snap}, &distant{phase: holding, snap: snap, sure: e.sure(cat)})
 		s = t.snapshot()
 		return snap, nil, nil
 	})
@@ -494,9 +598,14 @@ func (unread) Head() (Head, bool) { return Head{}, false }
 
 // Stamp changes with every committed change of a collection that is known here.
 func (e *Shared) Stamp(ns storage.Namespace) (uint64, error) {
-	cat, err := e.latestCatalog()
+	watched := e.opts.Watched != nil && e.opts.Watched(ns)
+	known := e.store.Current() && (watched || e.store.Alone())
+	cat, err := e.latestCatalog() // later: what had to be seen is in it
 	if err != nil {
 		return 0, err
+	}
+	if !known {
+		return 1<<63 | e.strange.Add(1), nil // what others have changed is not known
 	}
 	c := cat.root.get(ns)
 	if c == nil {

@@ -23,6 +23,14 @@ type SharedStore interface {
 	// Lock waits until no other server commits, and makes all others wait. It also
 	// reads, the latest state.
 	Lock(ctx context.Context, r *Request) (Turn, *Reply, error)
+	// Follow makes the store call fn with the statistics that other servers have
+	// changed, and this one. fn reports whether others have changed anything.
+	Follow(fn func(h Head, changed []StatsRow) (bool, error))
+	// Current reports whether fn has got all commits that had to be seen and have
+	// returned.
+	Current() bool
+	// Alone reports whether there are no other servers.
+	Alone() bool
 	// Changes receives a value after commits of other servers; see storage.Engine.
 	Changes() <-chan struct{}
 	// Lease reports whether a background job belongs to this server.
@@ -81,6 +89,8 @@ type Turn interface {
 	SharedSnapshot
 	// Commit commits the writes, as a whole or not at all, and the head. The turn is over.
 	Commit(ctx context.Context, w *WriteSet, h Head) error
+	// Seen waits, after a commit, until all other servers have seen it.
+	Seen(ctx context.Context, version int64)
 }
 
 // Request is a list of reads.

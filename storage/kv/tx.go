@@ -29,6 +29,7 @@ type tx struct {
 	after    *state          // after the commit, until that has settled
 	wait     func() error    // until the writes are safe
 
+	seen    func()    // waits until other servers have seen the commit; may be nil
 	distant *distant  // set over a shared store
 	snap    *snapshot // set in a snapshot transaction
 	replays *snapshot // set in the Update that commits one

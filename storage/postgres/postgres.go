@@ -21,7 +21,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"strings"
 	"time"
 
@@ -43,6 +42,9 @@ type Options struct {
 	Schema    string
 	PoolSize  int // connections for reads
 	Snapshots int // transactions that may be open at the same time
+	// Watched reports whether other servers must see the commits to a collection at
+	// once, because they keep what is in it. May be nil.
+	Watched func(storage.Namespace) bool
 	// Address is how clients reach the server, for the list of servers.
 	Address string
 	// Logger receives messages about background work.
@@ -143,18 +145,9 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := kv.OpenShared(ctx, s, kv.Options{Name: "postgres", Persistent: true, Indexer: opts.Indexer, Snapshots: s.opts.Snapshots})
+	e, err := kv.OpenShared(ctx, s, kv.Options{Name: "postgres", Persistent: true, Indexer: opts.Indexer, Watched: opts.Watched, Snapshots: s.opts.Snapshots})
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return &Engine{Shared: e, store: s}, nil
-}
-
-// hostName is the name of this machine.
-func hostName() string {
-	name, err := os.Hostname()
-	if err != nil {
-		return "unknown"
-	}
-	return name
 }

@@ -17,6 +17,7 @@ const (
 	typeInt8   = 20
 	typeInt4   = 23
 	typeText   = 25
+	typeTexts  = 1009
 	typeBytess = 1001
 	typeInt4s  = 1007
 	typeInt8s  = 1016
@@ -63,18 +64,28 @@ var (
 	changedStats  = stmt(`select num, ver, row from stats where ver > $1`, typeInt8)
 	selectCatalog = stmt(`select c.num, c.ver, case when c.ver > $1 then c.doc end, s.ver, s.row from catalog c join stats s on s.num = c.num`, typeInt8)
 
-	writeKeys    = stmt(`insert into kv as t (c, k, v, ver) select u.c, u.k, u.v, $4 from unnest($1::int4[], $2::bytea[], $3::bytea[]) u(c, k, v) on conflict (c, k) do update set v = excluded.v, ver = excluded.ver`, typeInt4s, typeBytess, typeBytess, typeInt8)
-	deleteKeys   = stmt(`delete from kv using unnest($1::int4[], $2::bytea[]) u(c, k) where kv.c = u.c and kv.k = u.k`, typeInt4s, typeBytess)
-	deleteRange  = stmt(`delete from kv where c = $1 and k >= $2 and k < $3`, typeInt4, typeBytes, typeBytes)
-	deleteAll    = stmt(`delete from kv where c = $1`, typeInt4)
-	writeStats   = stmt(`insert into stats as t (num, ver, row) select u.num, $3, u.row from unnest($1::int4[], $2::bytea[]) u(num, row) on conflict (num) do update set ver = excluded.ver, row = excluded.row`, typeInt4s, typeBytess, typeInt8)
-	writeCatalog = stmt(`insert into catalog as t (num, ver, doc) select u.num, $3, u.doc from unnest($1::int4[], $2::bytea[]) u(num, doc) on conflict (num) do update set ver = excluded.ver, doc = excluded.doc`, typeInt4s, typeBytess, typeInt8)
-	dropCatalog  = stmt(`delete from catalog where num = any($1::int4[])`, typeInt4s)
-	selectSize   = stmt(`select pg_total_relation_size('kv') + pg_total_relation_size('catalog') + pg_total_relation_size('stats')`)
-	joinServers  = stmt(`insert into server (id, address, seq, seen, until) values ($1, $2, 0, 0, now() + interval '10 seconds')`, typeText, typeText)
-	leaveServers = stmt(`delete from server where id = $1`, typeText)
-	writeSeq     = stmt(`update server set seq = $2 where id = $1`, typeText, typeInt8)
-	readSeq      = stmt(`select seq from server where id = $1`, typeText)
+	writeKeys     = stmt(`insert into kv as t (c, k, v, ver) select u.c, u.k, u.v, $4 from unnest($1::int4[], $2::bytea[], $3::bytea[]) u(c, k, v) on conflict (c, k) do update set v = excluded.v, ver = excluded.ver`, typeInt4s, typeBytess, typeBytess, typeInt8)
+	deleteKeys    = stmt(`delete from kv using unnest($1::int4[], $2::bytea[]) u(c, k) where kv.c = u.c and kv.k = u.k`, typeInt4s, typeBytess)
+	deleteRange   = stmt(`delete from kv where c = $1 and k >= $2 and k < $3`, typeInt4, typeBytes, typeBytes)
+	deleteAll     = stmt(`delete from kv where c = $1`, typeInt4)
+	writeStats    = stmt(`insert into stats as t (num, ver, row) select u.num, $3, u.row from unnest($1::int4[], $2::bytea[]) u(num, row) on conflict (num) do update set ver = excluded.ver, row = excluded.row`, typeInt4s, typeBytess, typeInt8)
+	writeCatalog  = stmt(`insert into catalog as t (num, ver, doc) select u.num, $3, u.doc from unnest($1::int4[], $2::bytea[]) u(num, doc) on conflict (num) do update set ver = excluded.ver, doc = excluded.doc`, typeInt4s, typeBytess, typeInt8)
+	dropCatalog   = stmt(`delete from catalog where num = any($1::int4[])`, typeInt4s)
+	selectSize    = stmt(`select pg_total_relation_size('kv') + pg_total_relation_size('catalog') + pg_total_relation_size('stats')`)
+	renewServer   = stmt(`insert into server (id, address, seq, seen, until) values ($1, $2, 0, $3, now() + interval '10 seconds') on conflict (id) do update set until = excluded.until, seen = excluded.seen`, typeText, typeText, typeInt8)
+	renewLeases   = stmt(`insert into lease as t (job, owner, until) select u.job, $1, now() + interval '8 seconds' from unnest($2::text[]) u(job) order by u.job on conflict (job) do update set owner = excluded.owner, until = excluded.until where t.owner = excluded.owner or t.until < now() returning job`, typeText, typeTexts)
+	countOthers   = stmt(`select count(*) from server where id <> $1 and until > now()`, typeText)
+	countUnseen   = stmt(`select count(*) from server where id <> $1 and until > now() and seen < $2`, typeText, typeInt8)
+	databaseTime  = stmt(`select (extract(epoch from clock_timestamp()) * 1000000)::int8`)
+	noteSeen      = stmt(`update server set seen = $2 where id = $1`, typeText, typeInt8)
+	forgetServers = stmt(`delete from server where until < now() - interval '1 hour'`)
+	raiseHead     = stmt(`update head set ver = ver + 1 returning ver`)
+	leaveJobs     = stmt(`delete from lease where owner = $1`, typeText)
+	notifyOthers  = stmt(`select pg_notify($1, $2)`, typeText, typeText)
+	joinServers   = stmt(`insert into server (id, address, seq, seen, until) values ($1, $2, 0, 0, now() + interval '10 seconds')`, typeText, typeText)
+	leaveServers  = stmt(`delete from server where id = $1`, typeText)
+	writeSeq      = stmt(`update server set seq = $2 where id = $1`, typeText, typeInt8)
+	readSeq       = stmt(`select seq from server where id = $1`, typeText)
 
 	dropStats = stmt(`delete from stats where num = any($1::int4[])`, typeInt4s)
 )

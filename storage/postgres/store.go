@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/kv"
 )
@@ -27,7 +28,7 @@ type store struct {
 	id  string // of this server, as long as it runs
 	seq int64  // of its last commit; guarded by the turn
 
-	changes chan struct{}
+	members *members
 	closed  atomic.Bool
 	life    context.Context
 	end     context.CancelFunc
@@ -41,14 +42,15 @@ func openStore(ctx context.Context, opts Options) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &store{opts: opts, config: config, id: uuid.NewString(), holds: make(chan struct{}, opts.Snapshots), changes: make(chan struct{}, 1)}
+	s := &store{opts: opts, config: config, id: uuid.NewString(), holds: make(chan struct{}, opts.Snapshots)}
 	s.pool = newPool(opts.PoolSize, s.connect)
+	s.members = newMembers(s)
 	s.life, s.end = context.WithCancel(context.Background())
 	if err := s.createSchema(ctx); err != nil {
 		s.end()
 		return nil, s.explain(ctx, err)
 	}
-	if err := s.join(ctx); err != nil {
+	if err := s.members.join(ctx); err != nil {
 		s.end()
 		return nil, s.explain(ctx, err)
 	}
@@ -168,10 +170,29 @@ func (s *store) Catalog(ctx context.Context, since int64) (h kv.Head, rows []kv.
 }
 
 // Changes reports commits of other servers.
-func (s *store) Changes() <-chan struct{} { return s.changes }
+func (s *store) Changes() <-chan struct{} { return s.members.changes }
+
+// Follow makes the store report commits of other servers.
+func (s *store) Follow(fn func(kv.Head, []kv.StatsRow) (bool, error)) {
+	s.members.follow.Store(&fn)
+	s.work.Go(s.members.run)
+	select {
+	case <-s.members.started:
+	case <-clock.System().After(lifetime / 2):
+	}
+}
+
+// Current reports whether this server has seen all commits that had to be seen.
+func (s *store) Current() bool { return s.members.current() }
+
+// Alone reports whether there are no other servers.
+func (s *store) Alone() bool { return s.members.current() && s.members.others.Load() == 0 }
+
+// Offset is how far the database's clock is ahead of this machine's.
+func (s *store) Offset() time.Duration { return time.Duration(s.members.offset.Load()) }
 
 // Lease reports whether a job belongs to this server.
-func (s *store) Lease(string) bool { return true }
+func (s *store) Lease(job string) bool { return s.members.lease(job) }
 
 // Sync has nothing to do: a commit returns when it is on the database's disk.
 func (s *store) Sync(context.Context) error { return nil }
@@ -231,36 +252,9 @@ func (s *store) Close() error {
 	}
 	s.end()
 	s.work.Wait()
-	s.leave()
+	s.members.leave()
 	s.pool.close()
 	return nil
-}
-
-// join adds this server to the list.
-func (s *store) join(ctx context.Context) error {
-	l, err := s.pool.get(ctx)
-	if err != nil {
-		return err
-	}
-	defer s.pool.put(l)
-	l.queue(joinServers, []byte(s.id), []byte(s.opts.Address))
-	return l.run(ctx, nil)
-}
-
-// leaveTime is how long the end of a server may wait for the database.
-const leaveTime = 2 * time.Second
-
-// leave removes this server from the list.
-func (s *store) leave() {
-	ctx, end := context.WithTimeout(context.Background(), leaveTime)
-	defer end()
-	l, err := s.pool.get(ctx)
-	if err != nil {
-		return // it is removed when it has not been heard of for a while
-	}
-	defer s.pool.put(l)
-	l.queue(leaveServers, []byte(s.id))
-	_ = l.run(ctx, nil)
 }
 
 // sizes are the average sizes of the rows of collections, for the pages of scans.

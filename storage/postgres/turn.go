@@ -14,7 +14,8 @@ import (
 // turn is the right to commit: a transaction that has the lock of the head.
 type turn struct {
 	view
-	over bool
+	others int64 // living servers beside this one
+	over   bool
 }
 
 // Lock begins a commit.
@@ -29,9 +30,13 @@ func (s *store) Lock(ctx context.Context, r *kv.Request) (kv.Turn, *kv.Reply, er
 	t := &turn{view: view{s: s, l: l, catalog: 1 << 62, begun: true}}
 	t.l.queue(begin)
 	t.l.queue(lockHead)
-	reply, err := t.trip(ctx, 2, r, func(n int, row [][]byte) {
-		if n == 1 {
+	t.l.queue(countOthers, []byte(s.id))
+	reply, err := t.trip(ctx, 3, r, func(n int, row [][]byte) {
+		switch n {
+		case 1:
 			t.head = headOf(row)
+		case 2:
+			t.others = int64Of(row[0])
 		}
 	})
 	if err != nil {
@@ -56,6 +61,9 @@ func (t *turn) Commit(ctx context.Context, w *kv.WriteSet, h kv.Head) error {
 	s.seq++
 	seq := s.seq
 	t.l.queue(writeSeq, []byte(s.id), int8Value(seq))
+	if t.others > 0 && s.members.notifies.Load() {
+		t.l.queue(notifyOthers, []byte(s.members.channel), []byte{})
+	}
 	t.l.queue(commit)
 	err := t.l.run(ctx, nil)
 	if err == nil {
@@ -69,6 +77,13 @@ func (t *turn) Commit(ctx context.Context, w *kv.WriteSet, h kv.Head) error {
 		return s.outcome(ctx, seq, err)
 	}
 	return again(err)
+}
+
+// Seen waits until all living servers have seen the commit.
+func (t *turn) Seen(ctx context.Context, version int64) {
+	if t.others > 0 {
+		t.s.members.awaitSeen(ctx, version)
+	}
 }
 
 // outcome finds out whether a commit has happened whose answer was lost. With the

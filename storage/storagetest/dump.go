@@ -54,6 +54,9 @@ func dumpIndex(b *strings.Builder, c storage.Collection, x storage.IndexInfo) er
 	if err != nil {
 		return err
 	}
+	if st.Estimate {
+		st.Entries = -1
+	}
 	fmt.Fprintf(b, "  index %s %v entries=%d\n", x.Name, x.Spec, st.Entries)
 	return c.ScanIndex(x.Name, storage.KeyRange{}, func(k []byte, id storage.RecordID) bool {
 		fmt.Fprintf(b, "    %x/%d\n", k, id)

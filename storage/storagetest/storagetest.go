@@ -21,6 +21,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/duskdb/duskdb/storage"
@@ -33,66 +34,81 @@ type Opener func(tb testing.TB, dir string, ix storage.Indexer) storage.Engine
 
 // Run runs the suite.
 func Run(t *testing.T, open Opener) {
-	suites := []struct {
-		name string
-		test func(t *testing.T, open Opener)
-	}{
-		{"Catalog", testCatalog},
-		{"CatalogErrors", testCatalogErrors},
-		{"CatalogPersists", testCatalogPersists},
-		{"CatalogUUIDs", testCatalogUUIDs},
-		{"CatalogUUIDsOfTransactions", testTxnUUIDs},
-		{"Records", testRecords},
-		{"RecordErrors", testRecordErrors},
-		{"LastID", testLastID},
-		{"Restore", testRestore},
-		{"Immutable", testImmutable},
-		{"GetMany", testGetMany},
-		{"ScanRecords", testScanRecords},
-		{"Written", testWritten},
-		{"DeleteRange", testDeleteRange},
-		{"DeleteRangeFails", testDeleteRangeFails},
-		{"DeleteRangeBusy", testDeleteRangeBusy},
-		{"DeleteRangeOfATransaction", testDeleteRangeInSnapshot},
-		{"Versions", testVersions},
-		{"Alone", testJobs},
-		{"CommitStamps", testCommitStamps},
-		{"Scan", testScan},
-		{"ScanIndex", testScanIndex},
-		{"ScanResumed", testScanResumed},
-		{"ScanDuringWrites", testScanDuringWrites},
-		{"Unique", testUnique},
-		{"UniqueKeys", testUniqueKeys},
-		{"Multikey", testMultikey},
-		{"IndexBuild", testIndexBuild},
-		{"Truncate", testTruncate},
-		{"Rollback", testRollback},
-		{"FailedOperation", testFailedOperation},
-		{"ReadOnly", testReadOnly},
-		{"Lifetime", testLifetime},
-		{"Context", testContext},
-		{"Reopen", testReopen},
-		{"SyncAndCompact", testSyncAndCompact},
-		{"Close", testClose},
-		{"Stats", testStats},
-		{"Stamps", testStamps},
-		{"Snapshot", testSnapshot},
-		{"SnapshotConflicts", testSnapshotConflicts},
-		{"SnapshotKeys", testSnapshotKeys},
-		{"SnapshotCatalog", testSnapshotCatalog},
-		{"SnapshotAbort", testSnapshotAbort},
-		{"SnapshotOrder", testSnapshotOrder},
-		{"Concurrent", testConcurrent},
-		{"Transfers", testTransfers},
-		{"Linearizable", testLinearizable},
-		{"Shared", testShared},
-		{"SharedPanic", testSharedPanic},
-		{"SharedFailure", testSharedFailure},
-		{"Simulation", testSimulation},
-	}
 	for _, s := range suites {
 		t.Run(s.name, func(t *testing.T) { s.test(t, open) })
 	}
+}
+
+// RunSome runs parts of the suite, by their names.
+func RunSome(t *testing.T, open Opener, names ...string) {
+	for _, name := range names {
+		i := slices.IndexFunc(suites, func(s suite) bool { return s.name == name })
+		if i < 0 {
+			t.Fatalf("there is no part %s", name)
+		}
+		t.Run(name, func(t *testing.T) { suites[i].test(t, open) })
+	}
+}
+
+// suite is a part of the suite.
+type suite struct {
+	name string
+	test func(t *testing.T, open Opener)
+}
+
+var suites = []suite{
+	{"Catalog", testCatalog},
+	{"CatalogErrors", testCatalogErrors},
+	{"CatalogPersists", testCatalogPersists},
+	{"CatalogUUIDs", testCatalogUUIDs},
+	{"CatalogUUIDsOfTransactions", testTxnUUIDs},
+	{"Records", testRecords},
+	{"RecordErrors", testRecordErrors},
+	{"LastID", testLastID},
+	{"Restore", testRestore},
+	{"Immutable", testImmutable},
+	{"GetMany", testGetMany},
+	{"ScanRecords", testScanRecords},
+	{"Written", testWritten},
+	{"DeleteRange", testDeleteRange},
+	{"DeleteRangeFails", testDeleteRangeFails},
+	{"DeleteRangeBusy", testDeleteRangeBusy},
+	{"DeleteRangeOfATransaction", testDeleteRangeInSnapshot},
+	{"Versions", testVersions},
+	{"Alone", testJobs},
+	{"CommitStamps", testCommitStamps},
+	{"Scan", testScan},
+	{"ScanIndex", testScanIndex},
+	{"ScanResumed", testScanResumed},
+	{"ScanDuringWrites", testScanDuringWrites},
+	{"Unique", testUnique},
+	{"UniqueKeys", testUniqueKeys},
+	{"Multikey", testMultikey},
+	{"IndexBuild", testIndexBuild},
+	{"Truncate", testTruncate},
+	{"Rollback", testRollback},
+	{"FailedOperation", testFailedOperation},
+	{"ReadOnly", testReadOnly},
+	{"Lifetime", testLifetime},
+	{"Context", testContext},
+	{"Reopen", testReopen},
+	{"SyncAndCompact", testSyncAndCompact},
+	{"Close", testClose},
+	{"Stats", testStats},
+	{"Stamps", testStamps},
+	{"Snapshot", testSnapshot},
+	{"SnapshotConflicts", testSnapshotConflicts},
+	{"SnapshotKeys", testSnapshotKeys},
+	{"SnapshotCatalog", testSnapshotCatalog},
+	{"SnapshotAbort", testSnapshotAbort},
+	{"SnapshotOrder", testSnapshotOrder},
+	{"Concurrent", testConcurrent},
+	{"Transfers", testTransfers},
+	{"Linearizable", testLinearizable},
+	{"Shared", testShared},
+	{"SharedPanic", testSharedPanic},
+	{"SharedFailure", testSharedFailure},
+	{"Simulation", testSimulation},
 }
 
 // ctx is the context of all tests that do not test contexts.

@@ -1,0 +1,334 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/kv"
+)
+
+// The servers over one database know each other by a table. Each renews its row
+// every beat; one that has not done so for lifetime is taken for dead, and takes
+// itself for dead a little earlier. A commit that changes what servers keep in
+// memory returns when all living servers have seen it.
+const (
+	beat     = time.Second
+	lifetime = 10 * time.Second
+	margin   = 2 * time.Second
+)
+
+// members is this server among the others.
+type members struct {
+	s        *store
+	channel  string      // of notifications
+	notifies atomic.Bool // whether the database has them
+
+	started chan struct{} // closed after the first beat
+	changes chan struct{}
+	follow  atomic.Pointer[func(kv.Head, []kv.StatsRow) (bool, error)]
+	sent    atomic.Int64 // when the last beat that succeeded was sent, in nanoseconds of the process
+	others  atomic.Int64 // living servers beside this one
+	offset  atomic.Int64 // of the database's clock to this machine's, in nanoseconds
+	seen    int64        // the version of the last refresh; only the goroutine of the beats uses it
+
+	mu     sync.Mutex
+	wanted map[string]time.Time // until when a job is this server's; the zero time: it is another's
+	begun  time.Time            // for the monotonic clock
+}
+
+func newMembers(s *store) *members {
+	return &members{s: s, channel: "duskdb_" + s.opts.Schema, started: make(chan struct{}), changes: make(chan struct{}, 1), wanted: map[string]time.Time{}, begun: clock.System().Now()}
+}
+
+// now is the time since the engine was opened, which no change of the clock
+// affects.
+func (m *members) now() time.Duration { return clock.System().Now().Sub(m.begun) }
+
+// current reports whether this server is certainly alive to the others: then it
+// has seen all commits that had to be seen.
+func (m *members) current() bool {
+	return m.sent.Load() > 0 && m.now() < time.Duration(m.sent.Load())+lifetime-margin
+}
+
+// run beats until the store is closed.
+func (m *members) run() {
+	ctx := m.s.life
+	var c *conn
+	var failed bool
+	for ctx.Err() == nil {
+		var err error
+		if c == nil || c.broken != nil {
+			c, err = m.connect(ctx)
+		}
+		if err == nil {
+			err = m.pulse(ctx, c)
+		}
+		if err != nil && !failed && ctx.Err() == nil {
+			m.s.opts.Logger("storage: the database cannot be reached: %v", m.s.explain(ctx, err))
+		} else if err == nil && failed {
+			m.s.opts.Logger("storage: the database can be reached again")
+		}
+		if failed = err != nil; failed && c != nil {
+			c.close()
+			c = nil
+		}
+		m.rest(ctx, c)
+	}
+	if c != nil {
+		c.close()
+	}
+}
+
+// rest waits for the next beat, or for a notification.
+func (m *members) rest(ctx context.Context, c *conn) {
+	ctx, end := context.WithTimeout(ctx, beat)
+	defer end()
+	if c == nil || !m.notifies.Load() {
+		<-ctx.Done()
+		return
+	}
+	_ = c.wait(ctx) // the next trip reports what is broken
+}
+
+// connect opens the connection of the beats, which also gets notifications.
+func (m *members) connect(ctx context.Context) (*conn, error) {
+	ctx, end := context.WithTimeout(ctx, lifetime/2)
+	defer end()
+	c, err := m.s.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.notify = func(_, payload string) {}
+	c.simple("listen " + quoted(m.channel))
+	err = c.run(ctx, nil)
+	m.notifies.Store(err == nil)
+	if c.broken != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// pulse is one beat.
+func (m *members) pulse(ctx context.Context, c *conn) error {
+	ctx, end := context.WithTimeout(ctx, lifetime/2)
+	defer end()
+	at := m.now()
+	wall := clock.System().Now()
+	c.queue(renewServer, []byte(m.s.id), []byte(m.s.opts.Address), int8Value(m.seen))
+	c.queue(renewLeases, []byte(m.s.id), jobsOf(m.jobs()))
+	c.queue(countOthers, []byte(m.s.id))
+	c.queue(databaseTime)
+	c.queue(selectHead)
+	c.queue(changedStats, int8Value(m.seen))
+	var leased []string
+	var head kv.Head
+	var rows []kv.StatsRow
+	var others, micros int64
+	err := c.run(ctx, func(n int, v [][]byte) error {
+		switch n {
+		case 1:
+			leased = append(leased, string(v[0]))
+		case 2:
+			others = int64Of(v[0])
+		case 3:
+			micros = int64Of(v[0])
+		case 4:
+			head = headOf(v)
+		case 5:
+			rows = append(rows, kv.StatsRow{Num: uint32(int64Of(v[0])), Version: int64Of(v[1]), Row: clone(v[2])})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	half := (m.now() - at) / 2
+	m.offset.Store(time.UnixMicro(micros).Sub(wall.Add(half)).Nanoseconds())
+	m.others.Store(others)
+	m.leased(leased, at)
+	if head.Version > m.seen {
+		if err := m.refresh(ctx, head, rows); err != nil {
+			return err
+		}
+		c.queue(noteSeen, []byte(m.s.id), int8Value(m.seen))
+		if err := c.run(ctx, nil); err != nil {
+			return err
+		}
+	}
+	if m.sent.Swap(max(int64(at), 1)) == 0 {
+		close(m.started)
+	}
+	return nil
+}
+
+// refresh takes what has changed.
+func (m *members) refresh(ctx context.Context, head kv.Head, rows []kv.StatsRow) error {
+	fn := m.follow.Load()
+	if fn == nil {
+		return nil
+	}
+	news, err := (*fn)(head, rows)
+	if err != nil {
+		return err
+	}
+	m.seen = head.Version
+	if news {
+		select {
+		case m.changes <- struct{}{}:
+		default:
+		}
+	}
+	return nil
+}
+
+func (m *members) jobs() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var list []string
+	for job := range m.wanted {
+		list = append(list, job)
+	}
+	return list
+}
+
+func jobsOf(list []string) []byte {
+	a := newArray(typeText, len(list), 16*len(list))
+	for _, job := range list {
+		a.add([]byte(job))
+	}
+	return a.value()
+}
+
+// leased notes the jobs that a beat sent at some time has got.
+func (m *members) leased(jobs []string, at time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for job := range m.wanted {
+		m.wanted[job] = time.Time{}
+	}
+	for _, job := range jobs {
+		m.wanted[job] = m.begun.Add(at + leaseTime - margin/2)
+	}
+}
+
+// leaseTime is how long a lease outlives its server. Another one gets it at its next
+// beat.
+const leaseTime = 8 * time.Second
+
+// lease reports whether a job is this server's.
+func (m *members) lease(job string) bool {
+	m.mu.Lock()
+	until, known := m.wanted[job]
+	if !known {
+		m.wanted[job] = time.Time{}
+	}
+	m.mu.Unlock()
+	if known {
+		return clock.System().Now().Before(until)
+	}
+	return m.ask(job)
+}
+
+// ask tries to get the lease of a job that was not asked for before.
+func (m *members) ask(job string) bool {
+	ctx, end := context.WithTimeout(m.s.life, beat)
+	defer end()
+	l, err := m.s.pool.get(ctx)
+	if err != nil {
+		return false
+	}
+	defer m.s.pool.put(l)
+	at, got := m.now(), false
+	l.queue(renewLeases, []byte(m.s.id), jobsOf([]string{job}))
+	if err := l.run(ctx, func(int, [][]byte) error { got = true; return nil }); err != nil || !got {
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.wanted[job] = m.begun.Add(at + leaseTime - margin/2)
+	return true
+}
+
+// awaitSeen waits until all living servers have seen a commit.
+func (m *members) awaitSeen(ctx context.Context, version int64) {
+	pause := storage.Backoff{}
+	for begun := m.now(); m.now()-begun < lifetime+margin; {
+		waiting, err := m.unseen(ctx, version)
+		if err == nil && waiting == 0 {
+			return
+		}
+		select {
+		case <-clock.System().After(min(pause.Next(), 20*time.Millisecond)):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (m *members) unseen(ctx context.Context, version int64) (n int64, err error) {
+	l, err := m.s.pool.get(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer m.s.pool.put(l)
+	l.queue(countUnseen, []byte(m.s.id), int8Value(version))
+	err = l.run(ctx, func(_ int, v [][]byte) error { n = int64Of(v[0]); return nil })
+	return n, err
+}
+
+// join adds this server to the list, with a commit that the others must see: from
+// then on each of them knows that it is not alone.
+func (m *members) join(ctx context.Context) error {
+	l, err := m.s.pool.get(ctx)
+	if err != nil {
+		return err
+	}
+	var version, others int64
+	l.queue(begin)
+	l.queue(lockHead)
+	l.queue(raiseHead)
+	l.queue(joinServers, []byte(m.s.id), []byte(m.s.opts.Address))
+	l.queue(countOthers, []byte(m.s.id))
+	l.queue(forgetServers)
+	l.queue(commit)
+	err = l.run(ctx, func(n int, v [][]byte) error {
+		switch n {
+		case 2:
+			version = int64Of(v[0])
+		case 4:
+			others = int64Of(v[0])
+		}
+		return nil
+	})
+	if err == nil && others > 0 {
+		l.simple(fmt.Sprintf("notify %s", quoted(m.channel)))
+		_ = l.run(ctx, nil) // it only makes the others look sooner
+	}
+	m.s.pool.put(l)
+	if err == nil && others > 0 {
+		m.awaitSeen(ctx, version)
+	}
+	return err
+}
+
+// leave removes this server from the list, and gives its jobs to the others.
+func (m *members) leave() {
+	ctx, end := context.WithTimeout(context.Background(), leaveTime)
+	defer end()
+	l, err := m.s.pool.get(ctx)
+	if err != nil {
+		return // it is removed when it has not been heard of for a while
+	}
+	defer m.s.pool.put(l)
+	l.queue(leaveJobs, []byte(m.s.id))
+	l.queue(leaveServers, []byte(m.s.id))
+	_ = l.run(ctx, nil)
+}
+
+// leaveTime is how long the end of a server may wait for the database.
+const leaveTime = 2 * time.Second
