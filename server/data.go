@@ -18,10 +18,6 @@ type Report = storage.Report
 // program imports github.com/duskdb/duskdb/server/pebble.
 func StorageEngines() []string { return engines.Names() }
 
-// IsRemote reports whether an engine has its data in a database, which
-// Config.StorageURI names, instead of a directory.
-func IsRemote(engine string) bool { return engines.Remote(engine) }
-
 // HasCache reports whether Config.CacheSize has an effect on an engine.
 func HasCache(engine string) bool { return engines.HasCache(engine) }
 

@@ -38,7 +38,9 @@
 //     [Engine.Sync] that began later has returned, or after the journal
 //     interval.
 //   - After a crash the engine holds a prefix of the committed updates, each of them complete.
-//   - View reads the latest committed state, never half an Update. Whether
+//   - View reads the latest committed state, never half an Update. Its function may run
+//     again before it has got any records, if the catalog that it saw first is outdated: it must
+//     start over. Whether
 //     a long scan sees writes that land while it runs is up to the engine
 //     (one that has snapshots does not). To see them, a reader continues from the last position in another View. A scan blocks no writer. Its callback
 //     must not write to the collection: collect first, then write.

@@ -31,6 +31,8 @@ func Translate(ns storage.Namespace, err error) error {
 		return mongoerr.New(mongoerr.IndexNotFound, "index not found").WithCause(err)
 	case DiskFull(err):
 		return mongoerr.Newf(mongoerr.OutOfDiskSpace, "No space left on the device of the data: %v", err).WithCause(err)
+	case errors.Is(err, storage.ErrUnavailable):
+		return mongoerr.Newf(mongoerr.HostUnreachable, "%v", storage.ErrUnavailable).WithCause(err)
 	case errors.Is(err, storage.ErrClosed):
 		return mongoerr.New(mongoerr.InterruptedAtShutdown, "interrupted at shutdown").WithCause(err)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
@@ -55,7 +57,7 @@ func FailedWrite(err error) error {
 // Retry reports whether err concerns the engine transaction as a whole, which must be
 // retried or aborted.
 func Retry(err error) bool {
-	return errors.Is(err, storage.ErrConflict) || errors.Is(err, storage.ErrClosed)
+	return errors.Is(err, storage.ErrConflict) || errors.Is(err, storage.ErrUnavailable) || errors.Is(err, storage.ErrClosed)
 }
 
 // IsContextError reports whether err is only the end of a context.

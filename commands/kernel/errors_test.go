@@ -29,6 +29,7 @@ func TestTranslate(t *testing.T) {
 		{storage.ErrUUIDExists, 40655, ""},
 		{storage.ErrNoIndex, mongoerr.IndexNotFound, "index not found"},
 		{storage.ErrClosed, mongoerr.InterruptedAtShutdown, "interrupted at shutdown"},
+		{storage.ErrUnavailable, mongoerr.HostUnreachable, ""}, // drivers retry it
 		{syscall.ENOSPC, mongoerr.OutOfDiskSpace, ""},
 		{syscall.EDQUOT, mongoerr.OutOfDiskSpace, ""},
 		{context.Canceled, mongoerr.Interrupted, ""},

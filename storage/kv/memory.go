@@ -81,6 +81,9 @@ func (d drafted) version() int64 {
 }
 
 func (d drafted) Get(ctx context.Context, key []byte) ([]byte, error) {
+	if known, ok := d.m.points[string(key)]; ok && known.version > 0 {
+		return known.value, nil
+	}
 	v, err := d.remote.Get(ctx, key)
 	if err == nil {
 		d.m.point(key, v, d.version())

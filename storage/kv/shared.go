@@ -258,6 +258,9 @@ func (e *Shared) settled(ctx context.Context, run func(*catalog) (SharedSnapshot
 			}
 			unsure = ErrStale
 		}
+		if unsure == nil && snap.Lost() {
+			unsure = err
+		}
 		if n == mostRuns || unsure == nil {
 			return errors.Join(err, unsure)
 		}
@@ -346,8 +349,14 @@ func (e *Shared) persist(ctx context.Context, once func() error) error {
 	begun := clock.System().Now()
 	for {
 		err := once()
-		if !errors.Is(err, ErrAgain) || clock.System().Now().Sub(begun) > mostAway {
+		if !errors.Is(err, ErrAgain) {
 			return err
+		}
+		if clock.System().Now().Sub(begun) > mostAway {
+			if errors.Is(err, storage.ErrUnavailable) {
+				return err
+			}
+			return errors.Join(storage.ErrConflict, err)
 		}
 		if err := e.wait(ctx, &pause); err != nil {
 			return err
@@ -595,6 +604,8 @@ func (e *Shared) Begin(ctx context.Context) (storage.Txn, error) {
 type unread struct{ SharedSnapshot }
 
 func (unread) Head() (Head, bool) { return Head{}, false }
+
+func (unread) Lost() bool { return false }
 
 // Stamp changes with every committed change of a collection that is known here.
 func (e *Shared) Stamp(ns storage.Namespace) (uint64, error) {

@@ -70,7 +70,9 @@ type spread struct {
 
 func (s spread) any() *postgres.Engine { return s.all[rand.IntN(len(s.all))] }
 
-func (s spread) View(ctx context.Context, fn func(storage.Tx) error) error { return s.any().View(ctx, fn) }
+func (s spread) View(ctx context.Context, fn func(storage.Tx) error) error {
+	return s.any().View(ctx, fn)
+}
 
 func (s spread) Update(ctx context.Context, fn func(storage.Tx) error) error {
 	return s.any().Update(ctx, fn)

@@ -46,15 +46,34 @@ func openStore(ctx context.Context, opts Options) (*store, error) {
 	s.pool = newPool(opts.PoolSize, s.connect)
 	s.members = newMembers(s)
 	s.life, s.end = context.WithCancel(context.Background())
-	if err := s.createSchema(ctx); err != nil {
+	if err := s.begin(ctx); err != nil {
 		s.end()
-		return nil, s.explain(ctx, err)
+		return nil, err
 	}
 	if err := s.members.join(ctx); err != nil {
 		s.end()
 		return nil, s.explain(ctx, err)
 	}
 	return s, nil
+}
+
+// begin makes the tables, when the database can be reached.
+func (s *store) begin(ctx context.Context) error {
+	var pause storage.Backoff
+	for try := 0; ; try++ {
+		err := s.explain(ctx, s.createSchema(ctx))
+		if !errors.Is(err, storage.ErrUnavailable) {
+			return err
+		}
+		if try%40 == 0 {
+			s.opts.Logger("storage: waiting for the database: %v", err)
+		}
+		select {
+		case <-clock.System().After(pause.Next()):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 }
 
 // planner makes plans the right ones whatever the statistics of the tables are.
