@@ -42,7 +42,7 @@ func URI(tb testing.TB) string {
 		return uri
 	}
 	if _, err := programs(); err != nil {
-		needs.Missing(tb, "PostgreSQL")
+		needs.Missing(tb, "initdb")
 		return ""
 	}
 	s, err := once()
@@ -56,7 +56,7 @@ func URI(tb testing.TB) string {
 func Own(tb testing.TB, settings ...string) *Server {
 	tb.Helper()
 	if _, err := programs(); err != nil {
-		needs.Missing(tb, "PostgreSQL")
+		needs.Missing(tb, "initdb")
 	}
 	s, err := Start(settings...)
 	if err != nil {
