@@ -72,7 +72,7 @@ func (h *collection) IndexStats(name string) (storage.IndexStats, error) {
 	if x == nil {
 		return storage.IndexStats{}, storage.ErrNoIndex
 	}
-	return storage.IndexStats{Entries: x.entries, Bytes: x.bytes, Estimate: c.bare, Multikey: x.multikey}, nil
+	return storage.IndexStats{Entries: x.entries, Bytes: x.bytes, Estimate: c.bare && !h.tx.distant.alone(), Multikey: x.multikey}, nil
 }
 
 // Get reads a record.

@@ -127,7 +127,8 @@ func (p *pager) behind() {
 		return
 	}
 	last := p.rows[len(p.rows)-1].Key
-	if p.page.Resumed = true; p.page.Reverse {
+	p.page.Before++
+	if p.page.Reverse {
 		p.page.Hi = last
 	} else {
 		p.page.Lo = append(bytes.Clone(last), 0)

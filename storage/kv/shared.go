@@ -228,7 +228,7 @@ func (e *Shared) describe(was *coll, row CatalogRow) (*coll, error) {
 func (e *Shared) View(ctx context.Context, fn func(storage.Tx) error) error {
 	return e.settled(ctx, func(cat *catalog) (SharedSnapshot, error, error) {
 		snap := e.store.Snapshot(cat.version)
-		t := e.on(ctx, cat, remote{snap}, &distant{phase: viewing, snap: snap, sure: e.sure(cat)})
+		t := e.on(ctx, cat, remote{snap}, &distant{phase: viewing, snap: snap, alone: e.store.Alone, sure: e.sure(cat)})
 		defer t.End()
 		err := fn(t)
 		return snap, err, t.fresh()
@@ -433,7 +433,7 @@ func (e *Shared) beginCommit(ctx context.Context, drafts []*memory) (*tx, error)
 		turn.Close()
 		return nil, err
 	}
-	f := &distant{phase: committing, snap: turn, turn: turn, head: head, stats: map[uint32]StatsRow{}}
+	f := &distant{phase: committing, snap: turn, alone: e.store.Alone, turn: turn, head: head, stats: map[uint32]StatsRow{}}
 	for _, row := range reply.Stats {
 		f.stats[row.Num] = row
 	}
@@ -590,7 +590,7 @@ func (e *Shared) Begin(ctx context.Context) (storage.Txn, error) {
 			snap.Close()
 			return snap, err, err
 		}
-		t := e.on(context.WithoutCancel(ctx), cat, remote{snap}, &distant{phase: holding, snap: snap, sure: e.sure(cat)})
+		t := e.on(context.WithoutCancel(ctx), cat, remote{snap}, &distant{phase: holding, snap: snap, alone: e.store.Alone, sure: e.sure(cat)})
 		s = t.snapshot()
 		return snap, nil, nil
 	})

@@ -133,6 +133,7 @@ type Page struct {
 	Reverse bool
 	Limit   int  // 0: the store chooses
 	Resumed bool // the range continues one that was read before: much of it is likely to be read
+	Before  int  // pages of the range that were read before
 	// Joined reads the records of entries instead of their values.
 	Joined bool
 }

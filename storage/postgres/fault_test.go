@@ -314,3 +314,24 @@ func TestWaitsForDatabase(t *testing.T) {
 		t.Error("a pool of none is accepted")
 	}
 }
+
+// TestScanTrips: a scan reads ahead, about a thousand records at a time.
+func TestScanTrips(t *testing.T) {
+	var trips atomic.Int64
+	e := at(t, pgtest.URI(t), func() { trips.Add(1) })
+	const n = 10_000
+	must(t, e.UpdateShared(ctx, func(tx storage.Tx) error {
+		c, err := tx.Collection(ns)
+		for i := int32(0); i < n && err == nil; i++ {
+			_, err = c.Insert(value.NewDoc("_id", value.Int32(i), "a", value.Int32(i)), 3)
+		}
+		return err
+	}))
+	before := trips.Load()
+	if got := count(t, e); got != n {
+		t.Errorf("%d of %d records", got, n)
+	}
+	if got := trips.Load() - before; got > n/1000+4 { // the first pages are small; a beat or two
+		t.Errorf("a scan of %d records made %d round trips", n, got)
+	}
+}

@@ -103,7 +103,7 @@ func TestSpread(t *testing.T) {
 		s.Engine = s.all[0]
 		return s
 	}
-	storagetest.RunSome(t, open, "Catalog", "CatalogErrors", "Records", "Unique", "Multikey", "Rollback", "FailedOperation",
+	storagetest.RunSome(t, open, "Catalog", "CatalogErrors", "Records", "Unique", "Rollback", "FailedOperation",
 		"Snapshot", "SnapshotOrder", "Concurrent", "Transfers", "Linearizable", "Shared", "SharedFailure")
 }
 

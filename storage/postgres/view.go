@@ -289,8 +289,8 @@ func (a *answers) ranges(c *conn, ranges []kv.SeenRange) {
 // The size of pages.
 const (
 	firstRows   = 128
-	resumedRows = 128
-	mostRows    = 2048
+	resumedRows = 320
+	mostRows    = 1024 // what cursors read at a time
 	mostBytes   = 2 << 20
 )
 
@@ -305,6 +305,7 @@ func (a *answers) readPage(c *conn, p *kv.Page) {
 		if p.Resumed {
 			a.limit = resumedRows
 		}
+		a.limit = min(a.limit<<min(2*p.Before, 8), mostRows)
 		if size := a.sizes.of(num, p.Joined); size > 0 {
 			a.limit = max(min(a.limit, mostBytes/size), 4)
 		} else if p.Joined || lo[0] == 'r' {
