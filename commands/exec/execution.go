@@ -156,6 +156,8 @@ type ScanIterator struct {
 	buf      []storage.Record              // the chunk that was read last
 	upcoming int                           // which record of buf is the next
 	from     position                      // where buf was read from
+	start    position                      // where the present view began
+	ran      bool                          // the function of the present view
 	chunk    int                           // how many records the next chunk has at most
 	turns    int                           // of loops that read a chunk
 	seen     map[storage.RecordID]struct{} // nil: a record cannot come twice
@@ -387,8 +389,13 @@ func (r *ScanIterator) fill() error {
 	if err := r.x.Running().Interrupted(); err != nil {
 		return err
 	}
-	r.buf, r.upcoming = r.buf[:0], 0
+	r.buf, r.upcoming, r.ran = r.buf[:0], 0, false
+	r.start.set(&r.at)
 	err := r.x.Running().View(func(tx storage.Tx) error {
+		if r.ran { // again, because the catalog has changed; nothing was read
+			r.at.set(&r.start)
+		}
+		r.ran = true
 		coll, err := StillThere(tx, r.ns, r.uuid)
 		if err != nil {
 			return err
