@@ -2,14 +2,12 @@ package pebble
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
@@ -71,7 +69,7 @@ func (f *mergedTable) Write(b []byte) (int, error) {
 	if f.written += len(b); f.written >= lookEach {
 		f.written = 0
 		if f.fs.tight != nil && f.fs.tight() {
-			return 0, fmt.Errorf("%w: too little space for a merge of tables", syscall.ENOSPC)
+			return 0, errCrowded
 		}
 	}
 	return f.file.Write(b)

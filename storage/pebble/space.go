@@ -1,6 +1,7 @@
 package pebble
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -14,13 +15,19 @@ import (
 // memory needs space to be written. So writes that need more space are refused
 // before the disk is full; those that delete may use what is left.
 
-// reserved is how much of the disk deletes may use alone, and what part of a
-// small disk. A log takes the space of a table in memory from its beginning.
+// reserved is how much of the disk is kept for deletes and for merges of tables, and
+// what part of a small disk. Merges give space back only at their end, so they need
+// most of it; the last part is for the log and for tables of what is in memory. A
+// log takes the space of a table in memory from its beginning.
 const (
-	reserved       = 64 << 20
-	reservedOfDisk = 8
+	reserved       = 128 << 20
+	reservedOfDisk = 4
+	lastOfReserved = 4
 	memtableOfDisk = 32
 )
+
+// reserve is what is kept of a disk of a size.
+func reserve(total uint64) uint64 { return min(reserved, total/reservedOfDisk) }
 
 // measureEach is the least time between two looks at the disk that writes wait
 // for.
@@ -57,7 +64,7 @@ func (s *store) measure() {
 		return // a file system that does not say
 	}
 	m := s.db.Metrics()
-	low := free+m.WAL.ObsoletePhysicalSize < min(reserved, total/reservedOfDisk)+m.MemTable.Size
+	low := free+m.WAL.ObsoletePhysicalSize < reserve(total)+m.MemTable.Size
 	if was := s.space.low.Swap(low); low && !was {
 		s.trouble.say("space", "storage: the disk of %s is almost full: %d MB are free; what needs more space is refused, deletes go on", s.opts.Path, free>>20)
 	}
@@ -66,7 +73,35 @@ func (s *store) measure() {
 // tight reports whether so little is free that merges of tables must wait.
 func (s *store) tight() bool {
 	total, free, err := s.space.usage()
-	return err == nil && free < min(reserved, total/reservedOfDisk)/2
+	return err == nil && free < reserve(total)/lastOfReserved
+}
+
+// mostCrowded is how many merges of tables may fail for want of space until a manual
+// compaction gives up: it waits for merges that Pebble tries again, over and over.
+const mostCrowded = 5
+
+var errCrowded = fmt.Errorf("%w: too little space for a merge of tables", syscall.ENOSPC)
+
+// whenCrowded calls end if merges of tables keep failing for want of space before ctx
+// ends, and then reports so.
+func (s *store) whenCrowded(ctx context.Context, end func()) *atomic.Bool {
+	select {
+	case <-s.trouble.merge: // of an earlier time
+	default:
+	}
+	crowded := new(atomic.Bool)
+	s.background.Go(func() {
+		for range mostCrowded {
+			select {
+			case <-s.trouble.merge:
+			case <-ctx.Done():
+				return
+			}
+		}
+		crowded.Store(true)
+		end()
+	})
+	return crowded
 }
 
 // room returns an error if there is no space for a write set.

@@ -1,12 +1,15 @@
 package pebble
 
 import (
+	"context"
 	"errors"
+	"runtime"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/duskdb/duskdb/clock"
@@ -74,4 +77,26 @@ func TestMergesLeaveSpace(t *testing.T) {
 		t.Errorf("a merge returned %v", err)
 	}
 	must(t, write("3.sst", "pebble-memtable-flush"))
+}
+
+// TestCompactGivesUp: a manual compaction waits for merges of tables. If these keep failing
+// for want of space, it ends; other failures do not count.
+func TestCompactGivesUp(t *testing.T) {
+	s := &store{trouble: &trouble{clock: clock.NewManual(time.UnixMilli(1_700_000_000_000)), merge: make(chan struct{}, 1)}}
+	defer s.background.Wait()
+	ctx, cancel := context.WithCancel(t.Context())
+	crowded := s.whenCrowded(ctx, cancel)
+	for range 10 * mostCrowded {
+		s.trouble.compacted(pebble.CompactionInfo{Err: errors.New("of the disk")})
+	}
+	if ctx.Err() != nil || crowded.Load() {
+		t.Error("ended because of other failures")
+	}
+	for ctx.Err() == nil {
+		s.trouble.compacted(pebble.CompactionInfo{Err: errCrowded})
+		runtime.Gosched()
+	}
+	if !crowded.Load() {
+		t.Error("ended without a reason")
+	}
 }

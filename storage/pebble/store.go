@@ -60,7 +60,7 @@ func openStore(opts Options) (*store, error) {
 	s.open.list = map[*snapshot]struct{}{}
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.life, s.end = context.WithCancel(context.Background())
-	s.trouble = &trouble{clock: opts.Clock, done: s.life.Done(), log: opts.Logger, failed: make(chan struct{}, 1)}
+	s.trouble = &trouble{clock: opts.Clock, done: s.life.Done(), log: opts.Logger, failed: make(chan struct{}, 1), merge: make(chan struct{}, 1)}
 	s.fs = &files{FS: vfs.NewMem(), fault: opts.Fault, wait: s.trouble.wait}
 	path := ""
 	if s.persistent() {
@@ -388,9 +388,13 @@ func (s *store) Compact(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.closing, cancel)()
+	crowded := s.whenCrowded(ctx, cancel)
 	err = s.db.Compact(ctx, []byte{0}, []byte{0xff}, false)
-	if err != nil && s.closing.Err() != nil {
+	switch {
+	case err != nil && s.closing.Err() != nil:
 		return storage.ErrClosed
+	case err != nil && crowded.Load():
+		return errCrowded
 	}
 	return err
 }

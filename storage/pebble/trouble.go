@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -32,6 +33,7 @@ type trouble struct {
 
 	flush  atomic.Pointer[error] // the failure of a flush, until one succeeds
 	failed chan struct{}         // receives when a flush fails
+	merge  chan struct{}         // receives when a merge of tables has no space
 
 	mu    sync.Mutex
 	until time.Time            // Pebble's next try
@@ -66,6 +68,12 @@ const nothingLeft = "pebble: empty table"
 func (t *trouble) compacted(i pebble.CompactionInfo) {
 	if i.Err != nil && !errors.Is(i.Err, pebble.ErrCancelledCompaction) {
 		t.pause()
+	}
+	if errors.Is(i.Err, syscall.ENOSPC) {
+		select {
+		case t.merge <- struct{}{}:
+		default:
+		}
 	}
 }
 
