@@ -108,11 +108,11 @@ func TestMQPurge(t *testing.T) {
 				command += ", " + tt.options
 			}
 			dry := e.ok(command + `, "dryRun": true}`)
-			if got := dry.Lookup("purged").Int64(); got != tt.purged || !dry.Lookup("dryRun").Bool() {
+			if got := dry.Lookup("purged").SafeInt64(); got != tt.purged || !dry.Lookup("dryRun").Bool() {
 				t.Errorf("dry run: %s, want %d", dry, tt.purged)
 			}
 			expectNumbers(t, "after the dry run", append(e.numbersOf(mqPeekAll), e.numbersOf(mqPeekDead)...), 1, 2, 3, 4, 5, 6, 7)
-			if reply := e.ok(command + `}`); reply.Lookup("purged").Int64() != tt.purged || reply.Has("dryRun") {
+			if reply := e.ok(command + `}`); reply.Lookup("purged").SafeInt64() != tt.purged || reply.Has("dryRun") {
 				t.Errorf("%s, want %d", reply, tt.purged)
 			}
 			expectNumbers(t, "left", append(e.numbersOf(mqPeekAll), e.numbersOf(mqPeekDead)...), tt.left...)
@@ -142,10 +142,10 @@ func TestMQPurgeBatches(t *testing.T) {
 		e.ok(`{"mqSend": "q"}`, "messages", b.Doc().Lookup("messages"))
 	}
 	m := e.one(mqReceive)
-	if got := e.ok(`{"mqPurge": "q"}`).Lookup("purged").Int64(); got != 9*75-1 {
+	if got := e.ok(`{"mqPurge": "q"}`).Lookup("purged").SafeInt64(); got != 9*75-1 {
 		t.Errorf("purged %d", got)
 	}
-	if got := e.ok(`{"mqPurge": "q", "state": "locked"}`).Lookup("purged").Int64(); got != 1 {
+	if got := e.ok(`{"mqPurge": "q", "state": "locked"}`).Lookup("purged").SafeInt64(); got != 1 {
 		t.Errorf("purged %d locked ones", got)
 	}
 	e.fails(90410, "", `{"mqComplete": "q"}`, "lockToken", lockTokenOf(m))
@@ -187,7 +187,7 @@ func TestMQResubmitAllOrNone(t *testing.T) {
 	expectNumbers(t, "dead letters", e.numbersOf(mqPeekDead), 6, 7)
 	expectNumbers(t, "queue", e.numbersOf(mqPeekAll), 1, 2, 3, 4, 5)
 	// All means those that nobody holds.
-	if got := e.ok(`{"mqResubmit": "q/$deadletterqueue", "all": true}`).Lookup("resubmitted").Int64(); got != 1 {
+	if got := e.ok(`{"mqResubmit": "q/$deadletterqueue", "all": true}`).Lookup("resubmitted").SafeInt64(); got != 1 {
 		t.Errorf("resubmitted %d", got)
 	}
 	e.ok(`{"mqComplete": "q", "subQueue": "deadLetter"}`, "lockToken", lockTokenOf(held))
