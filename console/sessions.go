@@ -121,7 +121,7 @@ func (x *session) acts(r *http.Request) bool {
 	return subtle.ConstantTimeCompare([]byte(r.Header.Get(csrfHeader)), []byte(x.csrf)) == 1
 }
 
-// take returns an idle connection; nil if there is none.
+// take returns an idle connection, or nil if all are in use.
 func (x *session) take() *conn {
 	x.mu.Lock()
 	defer x.mu.Unlock()

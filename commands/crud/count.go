@@ -8,6 +8,7 @@ import (
 	"github.com/duskdb/duskdb/commands/pipeline"
 	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
 )
 
 func runCount(c *kernel.Call) error {
@@ -27,11 +28,7 @@ func runCount(c *kernel.Call) error {
 	if err != nil {
 		return kernel.Translate(ns, err)
 	}
-	if n == int64(int32(n)) {
-		c.Reply.Int32("n", int32(n))
-	} else {
-		c.Reply.Int64("n", n)
-	}
+	c.Reply.Append("n", value.Int(n))
 	return nil
 }
 

@@ -52,23 +52,13 @@ func runMQPurge(c *kernel.Call) error {
 	store := kernel.CallStore{Call: c}
 	if a.DryRun {
 		n, err := c.Svc.Queues.Count(c.Ctx, store, ref, sel, c.Now)
-		replyCount(c, "purged", n)
-		c.Reply.Bool("dryRun", true)
+		c.Reply.Append("purged", value.Int(n)).Bool("dryRun", true)
 		return wrapError(c, ref, err)
 	}
 	n, err := c.Svc.Queues.Purge(c.Ctx, store, ref, sel, c.Now)
 	c.Svc.Metrics.Document.Deleted.Add(n)
-	replyCount(c, "purged", n)
+	c.Reply.Append("purged", value.Int(n))
 	return wrapError(c, ref, err)
-}
-
-// replyCount adds a count to the reply, as the n of other commands: an int if it fits.
-func replyCount(c *kernel.Call, name string, n int64) {
-	if n == int64(int32(n)) {
-		c.Reply.Int32(name, int32(n))
-	} else {
-		c.Reply.Int64(name, n)
-	}
 }
 
 func selection(c *kernel.Call, a *mqPurgeArgs) (s queue.Selection, err error) {
@@ -108,7 +98,7 @@ func runMQResubmit(c *kernel.Call) error {
 	if err != nil {
 		return wrapError(c, ref, err)
 	}
-	replyCount(c, "resubmitted", n)
+	c.Reply.Append("resubmitted", value.Int(n))
 	if r.Numbers != nil {
 		c.Reply.StartArray("sequenceNumbers")
 		for _, n := range numbers {

@@ -106,11 +106,7 @@ func (m *Member) append(b *value.Builder, host string) {
 
 // AppendInt writes a number as an int32 if it fits.
 func AppendInt(b *value.Builder, name string, n int64) {
-	if n == int64(int32(n)) {
-		b.Int32(name, int32(n))
-		return
-	}
-	b.Int64(name, n)
+	b.Append(name, value.Int(n))
 }
 
 // VersionAndTerm returns the configuration as messages name it.

@@ -25,7 +25,7 @@ func Commands() []kernel.Command {
 		{Name: "refineCollectionShardKey", Run: runRefineShardKey, Flags: kernel.AdminOnly | kernel.Writes, Rule: mayOn("refineCollectionShardKey"), Help: "add fields to a shard key"},
 		{Name: "reshardCollection", Run: runReshardCollection, Flags: kernel.AdminOnly | kernel.Writes, Rule: mayOn("reshardCollection"), Help: "give a sharded collection another shard key"},
 		{Name: "unshardCollection", Run: runUnshardCollection, Flags: kernel.AdminOnly | kernel.Writes, Rule: mayOn("unshardCollection"), Help: "take away a shard key"},
-		{Name: "checkMetadataConsistency", Run: runCheckMetadata, Action: "checkMetadataConsistency", On: kernel.OnCluster, Help: "list inconsistencies between shards, of which there are none"},
+		{Name: "checkMetadataConsistency", Run: runCheckMetadata, Action: "checkMetadataConsistency", On: kernel.OnCluster, Help: "list inconsistencies between shards: a single shard has none"},
 		{Name: "balancerStart", Run: setBalancer(true), Flags: kernel.AdminOnly | kernel.Writes, Rule: mayBalance("update"), Help: "have the balancer on"},
 		{Name: "balancerStop", Run: setBalancer(false), Flags: kernel.AdminOnly | kernel.Writes, Rule: mayBalance("update"), Help: "have the balancer off"},
 		{Name: "balancerStatus", Run: runBalancerStatus, Flags: kernel.AdminOnly, Rule: mayBalance("find"), Help: "whether the balancer is on"},

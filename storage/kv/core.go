@@ -41,3 +41,19 @@ func (e *core) attach(info *storage.Info) {
 	info.Version = e.versions.Add(1)
 	info.Meta = e.opts.Indexer.Attach(info)
 }
+
+// takeTurn takes the token that is the right to write, unless the engine is closed.
+func takeTurn(ctx context.Context, writer <-chan struct{}, open func() bool) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if !open() {
+		return storage.ErrClosed
+	}
+	select {
+	case <-writer:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -308,18 +308,7 @@ func (e *Engine) updateFirst(ctx context.Context, replays *snapshot, fn func(*tx
 
 // lockWriter waits for the right to write.
 func (e *Engine) lockWriter(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if e.current.Load() == nil {
-		return storage.ErrClosed
-	}
-	select {
-	case <-e.writer:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return takeTurn(ctx, e.writer, func() bool { return e.current.Load() != nil })
 }
 
 func (e *Engine) unlockWriter() { e.writer <- struct{}{} }

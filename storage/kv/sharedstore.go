@@ -138,7 +138,7 @@ type Page struct {
 	Joined bool
 }
 
-// KV is a key and its value; nil if there is none.
+// KV is a key and its value, which is nil if the key does not exist.
 type KV struct{ Key, Value []byte }
 
 // Reply has what a Request has asked for.

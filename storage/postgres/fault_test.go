@@ -123,7 +123,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// proxy passes bytes between servers and the database. When it is told to, it loses
+// proxy passes bytes between servers and the database. On request it loses
 // the answer to a commit, and the connection with it.
 type proxy struct {
 	net.Listener

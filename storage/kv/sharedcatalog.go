@@ -1,0 +1,147 @@
+package kv
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/duskdb/duskdb/storage"
+)
+
+// follow takes the statistics that have changed, also by this server. It reports
+// whether another one has changed some.
+func (e *Shared) follow(h Head, rows []StatsRow) (news bool, err error) {
+	if cat, err := e.latestCatalog(); err != nil {
+		return false, err
+	} else if cat.version < h.Catalog {
+		if err := e.reload(e.life); err != nil {
+			return false, err
+		}
+		news = true
+	}
+	e.learn(h)
+	e.naming.Lock()
+	defer e.naming.Unlock()
+	now := e.known.Load()
+	if now == nil {
+		return false, storage.ErrClosed
+	}
+	changed := map[uint32]StatsRow{}
+	for _, row := range rows {
+		changed[row.Num] = row
+	}
+	next := now.root.fork()
+	var renewed []*coll
+	next.colls.Scan(func(ce catalogEntry) bool {
+		if row, ok := changed[ce.coll.num]; ok && ce.coll.stamp < uint64(row.Version) {
+			var c *coll
+			if c, err = ce.coll.exactly(row); err == nil {
+				c.bare = true
+				renewed = append(renewed, c)
+			}
+		}
+		return err == nil
+	})
+	if err != nil {
+		return news, err
+	}
+	for _, c := range renewed {
+		next.set(c)
+	}
+	if len(renewed) > 0 {
+		e.known.Store(&catalog{root: next, version: now.version})
+	}
+	return news || len(renewed) > 0, nil
+}
+
+// latestCatalog is the catalog as far as it is known.
+func (e *Shared) latestCatalog() (*catalog, error) {
+	c := e.known.Load()
+	if c == nil {
+		return nil, storage.ErrClosed
+	}
+	return c, nil
+}
+
+// reload reads what has changed in the catalog.
+func (e *Shared) reload(ctx context.Context) error {
+	before, err := e.latestCatalog()
+	if err != nil {
+		return err
+	}
+	head, rows, err := e.store.Catalog(ctx, before.version)
+	if err != nil {
+		return err
+	}
+	e.learn(head)
+	e.naming.Lock()
+	defer e.naming.Unlock()
+	now := e.known.Load()
+	if now == nil {
+		return storage.ErrClosed
+	}
+	if now.version >= head.Catalog {
+		return nil
+	}
+	next, err := e.changed(now.root, rows)
+	if err == nil {
+		e.known.Store(&catalog{root: next, version: head.Catalog})
+	}
+	return err
+}
+
+// learn takes what a head says.
+func (e *Shared) learn(h Head) {
+	for {
+		old := e.stamp.Load()
+		if old >= h.Stamp || e.stamp.CompareAndSwap(old, h.Stamp) {
+			return
+		}
+	}
+}
+
+// changed applies rows to a catalog. Descriptions that are as they were stay the
+// same.
+func (e *Shared) changed(before *root, rows []CatalogRow) (*root, error) {
+	byNum := map[uint32]*coll{}
+	before.colls.Scan(func(ce catalogEntry) bool {
+		byNum[ce.coll.num] = ce.coll
+		return true
+	})
+	next := newRoot()
+	for _, row := range rows {
+		c := byNum[row.Num]
+		if c == nil || c.entry < row.Version {
+			var err error
+			if c, err = e.describe(c, row); err != nil {
+				return nil, err
+			}
+		}
+		if err := next.admit(c); err != nil {
+			return nil, err
+		}
+	}
+	return next, nil
+}
+
+// describe makes a collection of a row. was is what it was before, or nil.
+func (e *Shared) describe(was *coll, row CatalogRow) (*coll, error) {
+	if row.Doc == nil {
+		return nil, fmt.Errorf("the description of collection %d is missing", row.Num)
+	}
+	c, err := parseCatalog(row.Num, row.Doc)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.readStats(row.Stats.Row); err != nil {
+		return nil, err
+	}
+	c.bare, c.stamp, c.entry = true, uint64(row.Stats.Version), row.Version
+	if was != nil && string(was.catalogDoc()) == string(row.Doc) {
+		c.info = was.info // only arrays were found in more fields
+		for i, x := range was.indexes {
+			c.indexes[i].maker = x.maker
+		}
+		return c, nil
+	}
+	return c, e.compile(c)
+}

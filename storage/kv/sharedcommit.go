@@ -1,0 +1,211 @@
+package kv
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/storage"
+)
+
+// Update runs fn as a writer and commits unless it fails.
+func (e *Shared) Update(ctx context.Context, fn func(storage.Tx) error) error {
+	return e.update(ctx, nil, func(t *tx) error { return fn(t) })
+}
+
+func (e *Shared) update(ctx context.Context, replays *snapshot, fn func(*tx) error) error {
+	m, done, err := e.draft(ctx, replays, false, fn)
+	if err != nil || done {
+		return err
+	}
+	return e.persist(ctx, func() error { return e.updateOnce(ctx, replays, fn, m) })
+}
+
+// mostAway is how long writes wait for a database that cannot be reached.
+const mostAway = 10 * time.Second
+
+// persist repeats commits that were not possible.
+func (e *Shared) persist(ctx context.Context, once func() error) error {
+	var pause storage.Backoff
+	begun := clock.System().Now()
+	for {
+		err := once()
+		if !errors.Is(err, ErrAgain) {
+			return err
+		}
+		if clock.System().Now().Sub(begun) > mostAway {
+			if errors.Is(err, storage.ErrUnavailable) {
+				return err
+			}
+			return errors.Join(storage.ErrConflict, err)
+		}
+		if err := e.wait(ctx, &pause); err != nil {
+			return err
+		}
+	}
+}
+
+func (e *Shared) updateOnce(ctx context.Context, replays *snapshot, fn func(*tx) error, m *memory) error {
+	t, err := e.updateFirst(ctx, replays, fn, m)
+	if err != nil {
+		return err
+	}
+	return t.Settle()
+}
+
+// updateFirst is the part of an Update that needs the right to write.
+func (e *Shared) updateFirst(ctx context.Context, replays *snapshot, fn func(*tx) error, m *memory) (*tx, error) {
+	if err := e.lockWriter(ctx); err != nil {
+		return nil, err
+	}
+	defer e.unlockWriter()
+	t, err := e.beginCommit(ctx, []*memory{m})
+	if err != nil {
+		return nil, err
+	}
+	defer t.End()
+	t.replays = replays
+	if err := t.sound(fn(t)); err != nil {
+		return nil, err
+	}
+	return t, t.Commit()
+}
+
+// sound replaces the error of a function whose reads have failed.
+func (t *tx) sound(err error) error {
+	if err != nil && t.distant.turn.Lost() {
+		return errors.Join(ErrAgain, err)
+	}
+	return err
+}
+
+// lockWriter waits for the right to write on this server.
+func (e *Shared) lockWriter(ctx context.Context) error {
+	return takeTurn(ctx, e.writer, func() bool { return e.known.Load() != nil })
+}
+
+func (e *Shared) unlockWriter() { e.writer <- struct{}{} }
+
+// beginCommit takes the lock and begins the run that counts.
+func (e *Shared) beginCommit(ctx context.Context, drafts []*memory) (*tx, error) {
+	c := recollect(drafts, func(num uint32) bool { return num < firstProvisional })
+	turn, reply, err := e.store.Lock(ctx, &c.request)
+	if err != nil {
+		return nil, err
+	}
+	head, _ := turn.Head()
+	cat, err := e.latestCatalog()
+	if err == nil && cat.version < head.Catalog {
+		if err = e.reload(ctx); err == nil {
+			cat, err = e.latestCatalog()
+		}
+	}
+	if err != nil {
+		turn.Close()
+		return nil, err
+	}
+	f := &distant{phase: committing, snap: turn, alone: e.store.Alone, turn: turn, head: head, stats: map[uint32]StatsRow{}}
+	for _, row := range reply.Stats {
+		f.stats[row.Num] = row
+	}
+	f.known = c.recall(turn, reply)
+	return e.on(ctx, cat, f.known, f).write(&e.memory), nil
+}
+
+// commit commits the writes of an Update.
+func (e *Shared) commit(t *tx) error {
+	f := t.distant
+	before, _ := f.turn.Head()
+	if !t.effective() && f.head.Stamp == before.Stamp {
+		return nil
+	}
+	defer t.scratch.release()
+	f.head.Version++
+	for _, ch := range t.changes {
+		if ch.moreArrays() {
+			ch.catalog = true
+		}
+		if ch.catalog || ch.cur == nil {
+			f.head.Catalog = f.head.Version
+		}
+	}
+	t.gather(&t.scratch.set)
+	if err := f.turn.Commit(e.life, &t.scratch.set, f.head); err != nil {
+		return err
+	}
+	e.commits.Add(1)
+	e.publish(t)
+	t.seen = func() { f.turn.Seen(e.life, f.head.Version) }
+	if f.head.Catalog < f.head.Version && !e.watched(t) {
+		t.seen = nil
+	}
+	return nil
+}
+
+// watched reports whether a commit has changed a collection that others must see.
+func (e *Shared) watched(t *tx) bool {
+	for _, ch := range t.changes {
+		if ch.cur != nil && e.opts.Watched != nil && e.opts.Watched(ch.cur.info.Namespace) {
+			return true
+		}
+	}
+	return false
+}
+
+// moreArrays reports whether an index was found to have arrays in further fields,
+// which readers must know.
+func (ch *change) moreArrays() bool {
+	if ch.cur == nil || ch.base == nil || ch.catalog {
+		return false
+	}
+	for i, x := range ch.cur.indexes {
+		if x.multikey != ch.base.indexes[i].multikey {
+			return true
+		}
+	}
+	return false
+}
+
+// publish makes what was committed known on this server.
+func (e *Shared) publish(t *tx) {
+	f := t.distant
+	e.learn(f.head)
+	for _, ch := range t.changes {
+		if c := ch.cur; c != nil {
+			c.stamp, c.bare, c.change = uint64(f.head.Version), true, nil
+			if ch.catalog {
+				c.entry = f.head.Version
+			}
+		}
+	}
+	e.naming.Lock()
+	defer e.naming.Unlock()
+	now := e.known.Load()
+	if now == nil || now.version > f.head.Catalog {
+		return
+	}
+	next := now.root.fork() // others may have been heard of since the transaction began
+	for _, ch := range t.changes {
+		if ch.base == nil {
+			continue
+		}
+		if c := next.get(ch.base.info.Namespace); c != nil && c.num == ch.base.num {
+			next.remove(ch.base.info.Namespace)
+		}
+	}
+	for _, ch := range t.changes {
+		if ch.cur != nil {
+			next.set(ch.cur)
+		}
+	}
+	e.known.Store(&catalog{root: next, version: f.head.Catalog})
+}
+
+// settle waits until the other servers have seen what they must see.
+func (e *Shared) settle(t *tx) error {
+	if t.seen != nil {
+		t.seen()
+	}
+	return nil
+}
