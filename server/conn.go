@@ -45,6 +45,10 @@ func newConn(s *Server, nc net.Conn, fromBalancer bool) *conn {
 	c.client.FromBalancer = fromBalancer
 	c.client.HungUp = func() bool { return hungUp(nc) }
 	c.ctx, c.cancel = context.WithCancelCause(s.ctx)
+	if p, ok := nc.(pipe); ok && p.near != nil {
+		c.client.HungUp = p.near.closed.Load
+		p.near.leave = func() { c.cancel(errClientGone) }
+	}
 	return c
 }
 

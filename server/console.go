@@ -70,9 +70,11 @@ func (s *Server) ConsoleURL() string {
 }
 
 // dialFrom connects to the server within the process for a client at an address, which
-// counts for restrictions of users, the delays after wrong passwords, and the log.
+// counts for restrictions of users, the delays after wrong passwords, and the log. To
+// close the connection ends its command.
 func (s *Server) dialFrom(remote net.Addr) net.Conn {
 	near, far := net.Pipe()
-	s.serve(pipe{far, remote}, false)
-	return near
+	end := &nearEnd{Conn: near, leave: func() {}}
+	s.serve(pipe{far, remote, end}, false)
+	return end
 }

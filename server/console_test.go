@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/duskdb/duskdb/server"
 )
@@ -371,6 +372,72 @@ func TestConsoleLimitsTime(t *testing.T) {
 	b.command(200, `"code":50`, "test", `{"mqReceive": "q", "maxWaitTimeMS": 60000, "maxTimeMS": 50}`)
 	if took := time.Since(begin); took > 20*time.Second {
 		t.Errorf("it took %s", took)
+	}
+}
+
+// A command whose browser disconnects ends at once, not with its limit of time: nobody
+// waits for its reply any more.
+func TestConsoleEndsCommandsOfBrowsersThatLeave(t *testing.T) {
+	t.Parallel()
+	srv := runServer(t, server.Config{ConsolePort: -1, Auth: true, RootUser: "root", RootPassword: "secret"})
+	b, watcher := newBrowser(t, srv), connect(t, srv, rootCredential())
+	if b.login("root", "secret") != 200 {
+		t.Fatal("login")
+	}
+	b.command(200, `"ok":1`, "test", `{"create": "q", "messageQueue": {}}`)
+	b.command(200, `"ok":1`, "test", `{"insert": "c", "documents": [{"_id": 1}]}`)
+	commands := map[string]string{
+		"waits":    `{"mqReceive": "q", "maxWaitTimeMS": 60000, "comment": "waits"}`,
+		"computes": `{"aggregate": "c", "pipeline": [{"$set": {"r": {"$range": [0, 100000]}}}, {"$unwind": "$r"}, {"$set": {"s": {"$range": [0, 100000]}}}, {"$unwind": "$s"}, {"$match": {"s": -1}}], "cursor": {}, "comment": "computes"}`,
+	}
+	for name, command := range commands {
+		ctx, leave := context.WithCancel(t.Context())
+		r, err := http.NewRequestWithContext(ctx, "POST", b.url+"api/command", strings.NewReader(`{"db": "test", "command": `+command+`}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("X-CSRF-Token", b.csrf)
+		ended := make(chan error, 1)
+		go func() {
+			res, err := b.http.Do(r)
+			if err == nil {
+				_ = res.Body.Close()
+			}
+			ended <- err
+		}()
+		running := func() bool { return runs(t, watcher, name) }
+		until(t, name+" runs", running)
+		leave()
+		if err := <-ended; err == nil {
+			t.Errorf("%s ended by itself", name)
+		}
+		left := time.Now()
+		until(t, name+" has ended", func() bool { return !running() })
+		if took := time.Since(left); took > 10*time.Second {
+			t.Errorf("%s ended %s after its browser had left", name, took)
+		}
+	}
+	b.command(200, `"ok":1`, "admin", `{"ping": 1}`) // on another connection of the session
+}
+
+// runs reports whether an operation with a comment is under way.
+func runs(t *testing.T, client *mongo.Client, comment string) bool {
+	t.Helper()
+	var out struct{ Inprog []bson.M }
+	if err := client.Database("admin").RunCommand(t.Context(), bson.D{{Key: "currentOp", Value: 1}, {Key: "command.comment", Value: comment}}).Decode(&out); err != nil {
+		t.Fatal(err)
+	}
+	return len(out.Inprog) > 0
+}
+
+// until waits for a condition that another goroutine brings about.
+func until(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !done(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not so after a minute: %s", what)
+		}
 	}
 }
 

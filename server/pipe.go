@@ -1,12 +1,32 @@
 package server
 
-import "net"
+import (
+	"net"
+	"sync/atomic"
+)
 
 // pipe is a connection within the process. It counts as a local connection and
 // needs no TLS.
 type pipe struct {
 	net.Conn
 	remote net.Addr // of the client; nil: within the process
+	near   *nearEnd // nil: that the client leaves shows at the next read or write
+}
+
+// nearEnd is the client's end of a pipe. Closing it ends the running command at once, as
+// nobody waits for its reply. Only clients that always wait for replies may use it.
+type nearEnd struct {
+	net.Conn
+	closed atomic.Bool
+	leave  func() // ends the command
+}
+
+// Close implements net.Conn.
+func (e *nearEnd) Close() error {
+	if !e.closed.Swap(true) {
+		e.leave()
+	}
+	return e.Conn.Close()
 }
 
 // pipeAddr is the address of both ends.
