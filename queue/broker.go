@@ -157,6 +157,8 @@ type effects struct {
 	managed     int64 // messages that a purge removed or a resubmission moved
 
 	dropped, expired, lapsed, failed int64
+
+	lags *ttl.Lags // of dropped and expired; nil: there are none
 }
 
 // note updates the effects for a message that was written.
@@ -195,6 +197,11 @@ func (out *effects) add(o *effects) {
 	out.lowest, out.activated = earlier(out.lowest, o.lowest), max(out.activated, o.activated)
 	out.dropped, out.expired = out.dropped+o.dropped, out.expired+o.expired
 	out.lapsed, out.failed = out.lapsed+o.lapsed, out.failed+o.failed
+	if out.lags == nil {
+		out.lags = o.lags
+	} else if o.lags != nil {
+		out.lags.Add(o.lags)
+	}
 }
 
 // apply updates the counters and the queue's head, and wakes receivers.
@@ -207,6 +214,9 @@ func (b *Broker) apply(q *runtimeState, out *effects) {
 		b.metrics.ExpiredDeadLettered.Add(out.expired)
 		b.metrics.LocksLapsed.Add(out.lapsed)
 		b.metrics.MaxDeliveryDeadLettered.Add(out.failed)
+		if out.lags != nil {
+			b.metrics.Lagged(ttl.Message, out.lags)
+		}
 	}
 	if out.lowest != 0 {
 		q.head.release(out.lowest)

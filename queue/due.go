@@ -207,6 +207,10 @@ func (e *entity) countExpired(m *message) {
 	} else {
 		e.out.dropped++
 	}
+	if e.out.lags == nil {
+		e.out.lags = new(ttl.Lags)
+	}
+	e.out.lags.Observe(e.now - m.expires)
 	e.recordReason(e.main, m.expires, cause)
 }
 

@@ -101,7 +101,14 @@ func writeMetrics(w io.Writer, m *commands.Metrics) error {
 	const latency = "duskdb_command_duration_seconds"
 	head(&b, latency, "histogram", "Duration of commands.")
 	for i := range m.Latencies {
-		histogram(&b, latency, &m.Latencies[i])
+		l := &m.Latencies[i]
+		histogram(&b, latency, fmt.Sprintf("class=%q", l.Class), l.Counts[:], l.Bound, l.Seconds)
+	}
+	const lag = "duskdb_expiry_lag_seconds"
+	head(&b, lag, "histogram", "Time between the expiry of a document and its removal.")
+	for i := range m.ExpiryLags {
+		l := &m.ExpiryLags[i]
+		histogram(&b, lag, fmt.Sprintf("policy=%q", l.Policy), l.Counts[:], l.Bound, float64(l.Millis)/1000)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -121,16 +128,16 @@ func labelled(b *strings.Builder, name, help string, counters []commands.Counter
 	}
 }
 
-// histogram converts counts per bucket to cumulative counts.
-func histogram(b *strings.Builder, name string, l *commands.ClassLatency) {
+// histogram converts counts per bucket to cumulative counts. The last bucket has no bound.
+func histogram(b *strings.Builder, name, label string, counts []int64, bound func(i int) float64, sum float64) {
 	total := int64(0)
-	for i, n := range l.Counts {
+	for i, n := range counts {
 		total += n
-		bound := "+Inf"
-		if i < len(l.Counts)-1 {
-			bound = number(l.Bound(i))
+		le := "+Inf"
+		if i < len(counts)-1 {
+			le = number(bound(i))
 		}
-		fmt.Fprintf(b, "%s_bucket{class=%q,le=%q} %d\n", name, l.Class, bound, total)
+		fmt.Fprintf(b, "%s_bucket{%s,le=%q} %d\n", name, label, le, total)
 	}
-	fmt.Fprintf(b, "%s_sum{class=%q} %s\n%s_count{class=%q} %d\n", name, l.Class, number(l.Seconds), name, l.Class, total)
+	fmt.Fprintf(b, "%s_sum{%s} %s\n%s_count{%s} %d\n", name, label, number(sum), name, label, total)
 }

@@ -30,8 +30,11 @@ func get(t *testing.T, s *Server, path string) (int, string) {
 var line = regexp.MustCompile(`^([a-zA-Z_:][a-zA-Z0-9_:]*)(\{([a-z]+="[^"]*",?)+\})? (\S+)$`)
 
 func TestMetrics(t *testing.T) {
-	s := serveConfig(t, Config{MetricsPort: -1, MemoryLimit: "1GB"})
+	s := serveConfig(t, Config{MetricsPort: -1, MemoryLimit: "1GB", TestClock: true, Parameters: map[string]string{"testClockStart": "2026-01-01T00:00:00Z"}})
 	c := dial(t, s)
+	c.ok(t, value.MustJSON(`{"createIndexes": "due", "indexes": [{"key": {"x": 1}, "name": "x_1", "expireAfterSeconds": 0}], "$db": "test"}`))
+	c.ok(t, value.MustJSON(`{"insert": "due", "documents": [{"x": {"$date": "2025-12-31T23:59:15Z"}}], "$db": "test"}`)) // 45 s before
+	c.ok(t, value.MustJSON(`{"runExpirationPass": 1, "$db": "admin"}`))
 	c.ok(t, value.MustJSON(`{"insert": "c", "documents": [{"_id": 1}, {"_id": 2}], "$db": "test"}`))
 	c.ok(t, value.MustJSON(`{"find": "c", "$db": "test"}`))
 	for path, want := range map[string]string{"/healthz": "ok\n", "/readyz": "ok\n"} {
@@ -65,13 +68,19 @@ func TestMetrics(t *testing.T) {
 		samples[m[1]+m[2]] = v
 	}
 	for name, want := range map[string]float64{
-		`duskdb_operations_total{kind="insert"}`:                          2,
+		`duskdb_operations_total{kind="insert"}`:                          3,
 		`duskdb_operations_total{kind="query"}`:                           1,
 		`duskdb_connections`:                                              1,
 		`duskdb_memory_limit_bytes`:                                       1 << 30,
-		`duskdb_command_duration_seconds_count{class="writes"}`:           1,
+		`duskdb_command_duration_seconds_count{class="writes"}`:           2,
 		`duskdb_command_duration_seconds_bucket{class="reads",le="+Inf"}`: 1,
-		`duskdb_expiry_total{kind="ttl_deleted_documents"}`:               0,
+		`duskdb_expiry_total{kind="ttl_deleted_documents"}`:               1,
+		`duskdb_expiry_lag_seconds_count{policy="ttl"}`:                   1,
+		`duskdb_expiry_lag_seconds_sum{policy="ttl"}`:                     45,
+		`duskdb_expiry_lag_seconds_bucket{policy="ttl",le="40"}`:          0,
+		`duskdb_expiry_lag_seconds_bucket{policy="ttl",le="50"}`:          1,
+		`duskdb_expiry_lag_seconds_bucket{policy="ttl",le="+Inf"}`:        1,
+		`duskdb_expiry_lag_seconds_count{policy="messageQueue"}`:          0,
 		`duskdb_info{version="",mongodb="` + MongoDBVersion + `"}`:        1,
 	} {
 		if got, ok := samples[name]; !ok || got != want {

@@ -98,6 +98,7 @@ type Visit struct {
 	Refused error
 
 	limits    visitLimits
+	lags      Lags // of what was removed; queues count theirs themselves
 	batches   int
 	conflicts int // since something was removed
 	pause     storage.Backoff

@@ -28,6 +28,8 @@ type Metrics struct {
 	LocksLapsed             atomic.Int64
 	MaxDeliveryDeadLettered atomic.Int64
 	QueuesAutoDeleted       atomic.Int64
+
+	lags lagMetrics // metrics.expiration.lag: removals by passes, and of messages
 }
 
 // count adds the removals of a visit. Queues count their removals themselves,
@@ -69,5 +71,7 @@ func (m *Metrics) AppendExpiration(b *value.Builder, pendingPurge int64) {
 	b.Int64("expiredDropped", m.ExpiredDropped.Load()).Int64("expiredDeadLettered", m.ExpiredDeadLettered.Load())
 	b.Int64("locksLapsed", m.LocksLapsed.Load()).Int64("maxDeliveryDeadLettered", m.MaxDeliveryDeadLettered.Load())
 	b.Int64("queuesAutoDeleted", m.QueuesAutoDeleted.Load())
-	b.End().End()
+	b.End()
+	m.appendLags(b)
+	b.End()
 }

@@ -159,6 +159,7 @@ func (p *pass) visit(ctx context.Context, t Target) (more bool) {
 	of.Took += p.m.real.Now().Sub(began)
 	of.Add(v.Removed)
 	p.m.metrics.count(t.Policy(), v.Removed)
+	p.m.metrics.Lagged(t.Policy(), &v.lags)
 	p.result.Deferred = p.result.Deferred || v.Deferred
 	if err != nil {
 		p.failed[name] = true

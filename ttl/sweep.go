@@ -60,6 +60,7 @@ type sweep struct {
 	all bool // a record that a transaction has written is an error
 
 	refused error // the first ErrKept of a Remover
+	lags    Lags  // of the last batch
 	position
 }
 
@@ -107,6 +108,7 @@ func (s *sweep) batch(coll storage.Collection, l *ExpiryIndex, most int, remove 
 		return r, true, err
 	}
 	bytes := 0
+	s.lags = Lags{}
 	for ; s.which < len(ranges); s.which, s.began = s.which+1, false {
 		d := storage.RangeDelete{Index: l.Index, Keys: ranges[s.which], Most: most, Busy: !s.all}
 		if s.began {
@@ -153,6 +155,7 @@ func (s *sweep) pick(l *ExpiryIndex, key []byte, rec storage.Record, remove Remo
 	}
 	switch err := remove(rec, x); {
 	case err == nil:
+		s.lags.Observe(s.now - at)
 		return storage.Remove, nil
 	case errors.Is(err, ErrKept):
 		r.Kept++

@@ -64,6 +64,7 @@ func (t *indexTarget) Sweep(ctx context.Context, v *Visit) error {
 			return silent(err)
 		}
 		v.Count(r)
+		v.lags.Add(&s.lags)
 		if err := ctx.Err(); err != nil {
 			return err
 		}

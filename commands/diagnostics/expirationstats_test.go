@@ -50,3 +50,32 @@ func TestExpirationForecast(t *testing.T) {
 		t.Errorf("the last pass is %s", last)
 	}
 }
+
+// metrics.expiration.lag of serverStatus is how long after their expiry documents and
+// messages were removed, by policy (semantics.md §12).
+func TestServerStatusShowsLags(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t)
+	lag := func() value.Doc {
+		return h.OK(`{serverStatus: 1}`).Lookup("metrics").Doc().Lookup("expiration").Doc().Lookup("lag").Doc()
+	}
+	if d := lag(); d == nil || !d.IsEmpty() {
+		t.Errorf("before anything was removed: %s", d)
+	}
+	h.OK(`{create: "gone", messageQueue: {defaultMessageTimeToLive: 60}}`)
+	h.OK(`{create: "dead", messageQueue: {defaultMessageTimeToLive: 60, deadLetteringOnMessageExpiration: true}}`)
+	h.OK(`{create: "sessions", documentTtl: {default: 55}}`)
+	h.OK(`{mqSend: "gone", messages: [{body: {a: 1}}, {body: {a: 2}}]}`)
+	h.OK(`{mqSend: "dead", messages: [{body: {a: 1}}]}`)
+	h.OK(`{insert: "sessions", documents: [{_id: 1}]}`)
+	h.Pass(85)
+	for policy, want := range map[string][2]int64{"messageQueue": {3, 75_000}, "documentTtl": {1, 30_000}} {
+		d := lag().Lookup(policy).Doc()
+		if d.Lookup("count").SafeInt64() != want[0] || d.Lookup("totalMillis").SafeInt64() != want[1] {
+			t.Errorf("%s: %s, want %v", policy, d, want)
+		}
+		if p := d.Lookup("p99Millis").AsDouble(); p <= 20_000 || p > 30_000 {
+			t.Errorf("%s: 99 %% within %v ms", policy, p)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/observe"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/ttl"
 )
 
 // Metrics holds the counters and gauges of the service, for monitoring systems.
@@ -22,6 +23,7 @@ type Metrics struct {
 	Sessions    int64
 	Running     int64 // commands under way
 	Expiry      []Counter
+	ExpiryLags  []PolicyLag
 	Latencies   []ClassLatency
 	Storage     storage.EngineStats
 	Data        struct{ Collections, Documents, DataBytes, Indexes, IndexBytes int64 }
@@ -39,6 +41,12 @@ type Counter struct {
 type ClassLatency struct {
 	Class string
 	observe.Latency
+}
+
+// PolicyLag is how long after their expiry one policy removed documents.
+type PolicyLag struct {
+	Policy string
+	ttl.Lags
 }
 
 // Snapshot reads all counters.
@@ -103,6 +111,9 @@ func fillExpiry(s *kernel.Service, m *Metrics) {
 		{"message_locks_lapsed", e.LocksLapsed.Load()},
 		{"message_max_deliveries", e.MaxDeliveryDeadLettered.Load()},
 		{"queues_auto_deleted", e.QueuesAutoDeleted.Load()},
+	}
+	for _, p := range ttl.Policies() {
+		m.ExpiryLags = append(m.ExpiryLags, PolicyLag{p.String(), e.LagOf(p)})
 	}
 }
 

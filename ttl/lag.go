@@ -1,0 +1,112 @@
+package ttl
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// lagBounds are the upper bounds of the buckets of [Lags] in milliseconds. They are dense
+// up to two intervals of passes.
+var lagBounds = [...]int64{
+	1, 10, 100, 250, 500, 1000, 2500, 5000, 10_000, 20_000, 30_000, 40_000, 50_000, 60_000, 75_000, 90_000, 120_000,
+	300_000, 600_000, 1800_000, 3600_000, 6 * 3600_000, 24 * 3600_000, 7 * 24 * 3600_000,
+}
+
+// Lags is a histogram of how long after its expiry something was removed. The last bucket
+// has no bound.
+type Lags struct {
+	Counts [len(lagBounds) + 1]int64
+	Millis int64 // sum
+}
+
+// Bound is the upper bound of a bucket but the last, in seconds.
+func (*Lags) Bound(bucket int) float64 { return float64(lagBounds[bucket]) / 1000 }
+
+// Observe adds a removal.
+func (l *Lags) Observe(millis int64) {
+	millis = max(millis, 0) // the clock may have been reset
+	bucket, _ := slices.BinarySearch(lagBounds[:], millis)
+	l.Counts[bucket]++
+	l.Millis = plus(l.Millis, millis)
+}
+
+// Add adds the removals of o.
+func (l *Lags) Add(o *Lags) {
+	for i, n := range o.Counts {
+		l.Counts[i] += n
+	}
+	l.Millis = plus(l.Millis, o.Millis)
+}
+
+// Total counts the removals.
+func (l *Lags) Total() (n int64) {
+	for _, c := range l.Counts {
+		n += c
+	}
+	return n
+}
+
+// Quantile estimates the lag in milliseconds that a share of the removals did not exceed, as
+// histogram_quantile of Prometheus does: linearly within a bucket, and the greatest bound for
+// what is beyond.
+func (l *Lags) Quantile(q float64) float64 {
+	total := l.Total()
+	if total == 0 {
+		return 0
+	}
+	rank, low := q*float64(total), 0.0
+	for i, bound := range lagBounds {
+		n := float64(l.Counts[i])
+		if n > 0 && rank <= n {
+			return low + (float64(bound)-low)*rank/n
+		}
+		rank, low = rank-n, float64(bound)
+	}
+	return low
+}
+
+// lagMetrics are the histograms of all policies since the server started.
+type lagMetrics struct {
+	mu sync.Mutex
+	by [policies]Lags
+}
+
+// Lagged adds the lags of removals that have been committed.
+func (m *Metrics) Lagged(p Policy, l *Lags) {
+	m.lags.mu.Lock()
+	defer m.lags.mu.Unlock()
+	m.lags.by[p].Add(l)
+}
+
+// LagOf returns the lags of a policy.
+func (m *Metrics) LagOf(p Policy) Lags {
+	m.lags.mu.Lock()
+	defer m.lags.mu.Unlock()
+	return m.lags.by[p]
+}
+
+// Policies lists all policies.
+func Policies() []Policy {
+	list := make([]Policy, policies)
+	for p := range policies {
+		list[p] = p
+	}
+	return list
+}
+
+// appendLags writes the lags of the policies that have removed something.
+func (m *Metrics) appendLags(b *value.Builder) {
+	b.StartDocument("lag")
+	for p := range policies {
+		l := m.LagOf(p)
+		n := l.Total()
+		if n == 0 {
+			continue
+		}
+		b.StartDocument(p.String()).Int64("count", n).Int64("totalMillis", l.Millis)
+		b.Double("p50Millis", l.Quantile(0.5)).Double("p90Millis", l.Quantile(0.9)).Double("p99Millis", l.Quantile(0.99)).End()
+	}
+	b.End()
+}
