@@ -118,3 +118,33 @@ func TestNotReady(t *testing.T) {
 		t.Errorf("closed: %v, ready %v", err, s.ready())
 	}
 }
+
+// The queries that the console offers for copying name metrics and labels that are served.
+func TestQueriesOfTheConsole(t *testing.T) {
+	s := serveConfig(t, Config{MetricsPort: -1, ConsolePort: -1})
+	_, metrics := get(t, s, "/metrics")
+	r, err := http.Get(s.ConsoleURL() + "passes.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	script, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	selectors := regexp.MustCompile(`(duskdb_[a-z_]+)(?:\{(\w+)=~?"([^"]+)"\})?`).FindAllStringSubmatch(string(script), -1)
+	if len(selectors) < 10 {
+		t.Fatalf("only %d selectors were found", len(selectors))
+	}
+	for _, m := range selectors {
+		for value := range strings.SplitSeq(m[3], "|") {
+			want := "\n" + m[1]
+			if m[2] != "" {
+				want += "{" + m[2] + `="` + value + `"`
+			}
+			if !strings.Contains(metrics, want) {
+				t.Errorf("%s: no metric %s", m[0], want)
+			}
+		}
+	}
+}
