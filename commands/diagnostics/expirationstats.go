@@ -225,7 +225,16 @@ func (f *forecasts) collection(tx storage.Tx, info *storage.Info, name string) (
 		return nil
 	}
 	b := c.Reply
-	b.StartDocument("").String("ns", info.Namespace.DB+"."+name)
+	if coll == nil {
+		if coll, err = tx.Collection(info.Namespace); err != nil {
+			return err
+		}
+	}
+	size, err := coll.Size()
+	if err != nil {
+		return err
+	}
+	b.StartDocument("").String("ns", info.Namespace.DB+"."+name).Int64("bytes", size)
 	b.StartArray("policies")
 	for i := range list {
 		b.StartDocument("")

@@ -39,6 +39,10 @@ func TestExpirationForecast(t *testing.T) {
 	if queue.Lookup("messages").Kind() != value.KindDocument || queue.Lookup("policies").Doc().Len() != 3 {
 		t.Errorf("of the queue: %s", queue)
 	}
+	size := h.OK(`{collStats: "c"}`).Lookup("size").SafeInt64()
+	if got := h.OK(`{expirationStats: "c"}`).Lookup("collections").Doc().Index(0).Doc().Lookup("bytes").SafeInt64(); got != size || size == 0 {
+		t.Errorf("%d bytes, collStats has %d", got, size)
+	}
 	if h.OK(`{expirationStats: "series"}`).Lookup("collections").Doc().Len() != 1 {
 		t.Error("nothing is forecast of the time series")
 	}
