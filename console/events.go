@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 
@@ -20,7 +21,15 @@ const batch = 500
 // token, with which the browser continues after an interruption.
 func (c *Console) stream(w http.ResponseWriter, r *http.Request) {
 	x, ok := c.who(w, r, false)
-	if !ok || !c.begin(w, c.events) {
+	if !ok {
+		return
+	}
+	size, err := frameSize(r.URL.Query().Get("frame"))
+	if err != nil {
+		refuse(w, http.StatusBadRequest, err.Error())
+		return
+	}
+	if !c.begin(w, c.events) {
 		return
 	}
 	defer func() { <-c.events }()
@@ -42,7 +51,12 @@ func (c *Console) stream(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
-	for s.next() == nil {
+	next := s.next
+	if size > 0 {
+		f := &frames{s: s, most: size}
+		next = func() error { return f.next(r.Context()) }
+	}
+	for next() == nil {
 		if x != nil && c.sessions.of(r) != x { // it counts as used
 			return
 		}
@@ -100,31 +114,42 @@ func (s *eventStream) take(reply value.Doc, name string) {
 	}
 }
 
-// next sends the events at hand and asks for more. A client that does not read ends the
-// stream; nothing is collected for it beyond one batch.
+// token is the resume token of an event.
+func token(event value.Doc) string { return event.Lookup("_id").Doc().Lookup("_data").Str() }
+
+// next sends the events at hand, each by itself, and asks for more. A client that does not
+// read ends the stream; nothing is collected for it beyond one batch.
 func (s *eventStream) next() error {
-	_ = s.out.SetWriteDeadline(s.console.options.Clock.Now().Add(writeTime))
-	n := 0
+	var text strings.Builder
 	for v := range s.events.Values() {
 		d := v.Doc()
-		if _, err := fmt.Fprintf(s.w, "id: %s\ndata: %s\n\n", d.Lookup("_id").Doc().Lookup("_data").Str(), d.JSON()); err != nil {
-			return err
-		}
-		n++
+		fmt.Fprintf(&text, "id: %s\ndata: %s\n\n", token(d), d.JSON())
 	}
-	if n == 0 {
-		if _, err := fmt.Fprint(s.w, ": no events\n\n"); err != nil {
-			return err
-		}
+	if text.Len() == 0 {
+		text.WriteString(": no events\n\n")
 	}
-	if err := s.out.Flush(); err != nil {
+	if err := s.write(text.String()); err != nil {
 		return err
 	}
+	return s.more(awaitMS)
+}
+
+// write sends text at once.
+func (s *eventStream) write(text string) error {
+	_ = s.out.SetWriteDeadline(s.console.options.Clock.Now().Add(writeTime))
+	if _, err := io.WriteString(s.w, text); err != nil {
+		return err
+	}
+	return s.out.Flush()
+}
+
+// more asks for events, and waits for them for some time; 0: as little as possible.
+func (s *eventStream) more(wait int64) error {
 	if s.cursor == 0 {
 		return errors.New("the stream has ended")
 	}
 	reply, _, err := s.nc.run(value.NewDoc("getMore", value.Int64(s.cursor), "collection", value.String(s.coll),
-		"batchSize", value.Int32(batch), "maxTimeMS", value.Int64(awaitMS), "$db", value.String(s.db)))
+		"batchSize", value.Int32(batch), "maxTimeMS", value.Int64(max(wait, 1)), "$db", value.String(s.db)))
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"crypto/x509/pkix"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -309,6 +310,60 @@ func TestConsoleEvents(t *testing.T) {
 	}
 	if code, _, body := b.do("GET", "/api/events", "", "Last-Event-ID: broken"); code != 400 {
 		t.Errorf("a broken token: %d %s", code, body)
+	}
+}
+
+// However many documents expire, a page gets at most five frames a second with at most as
+// many events as it asked for, and knows how many there were.
+func TestConsoleEventsInFrames(t *testing.T) {
+	t.Parallel()
+	srv := runServer(t, server.Config{ConsolePort: -1, TestClock: true})
+	b := newBrowser(t, srv)
+	for _, wrong := range []string{"0", "501", "x"} {
+		if code, _, body := b.do("GET", "/api/events?frame="+wrong, ""); code != 400 {
+			t.Errorf("frame %s: %d %s", wrong, code, body)
+		}
+	}
+	const docs, most = 25_000, 20
+	b.command(200, `"ok":1`, "test", `{"createIndexes": "c", "indexes": [{"key": {"x": 1}, "name": "x_1", "expireAfterSeconds": 0}]}`)
+	for i := range 5 {
+		list := make([]string, docs/5)
+		for k := range list {
+			list[k] = fmt.Sprintf(`{"_id": %d, "x": {"$date": "2020-01-01T00:00:00Z"}}`, i*docs/5+k)
+		}
+		b.command(200, `"ok":1`, "test", `{"insert": "c", "documents": [`+strings.Join(list, ",")+`]}`)
+	}
+	stream := events(t, t.Context(), srv, fmt.Sprintf("?only=expirations&frame=%d", most), "")
+	begin := time.Now()
+	b.command(200, `"ok":1`, "admin", `{"runExpirationPass": 1}`)
+	total, counted, frames, last := 0, 0, 0, ""
+	for total < docs {
+		id, data := next(t, stream)
+		var f struct {
+			Events  []json.RawMessage
+			LeftOut int
+			Counts  map[string]int
+		}
+		if err := json.Unmarshal([]byte(data), &f); err != nil {
+			t.Fatalf("%v: %.200s", err, data)
+		}
+		frames, last = frames+1, id
+		total, counted = total+len(f.Events)+f.LeftOut, counted+f.Counts["ttl"]
+		if len(f.Events) == 0 || len(f.Events) > most || f.LeftOut > 0 && len(f.Events) < most {
+			t.Errorf("a frame has %d events, and %d were left out", len(f.Events), f.LeftOut)
+		}
+	}
+	if may := 2 + int(time.Since(begin)/(200*time.Millisecond)); frames > may {
+		t.Errorf("%d frames in %s", frames, time.Since(begin))
+	}
+	if total != docs || counted != docs {
+		t.Errorf("%d events, %d of TTL indexes, of %d", total, counted, docs)
+	}
+	again := events(t, t.Context(), srv, "?only=expirations&frame=20", last)
+	b.command(200, `"n":1`, "test", `{"insert": "c", "documents": [{"_id": "late", "x": {"$date": "2020-01-01T00:00:00Z"}}]}`)
+	b.command(200, `"ok":1`, "admin", `{"runExpirationPass": 1}`)
+	if _, data := next(t, again); !strings.Contains(data, `"late"`) || !strings.Contains(data, `"leftOut":0`) {
+		t.Errorf("after the last frame came %s", data)
 	}
 }
 

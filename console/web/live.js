@@ -1,37 +1,46 @@
-import { el, state, ms, span, iso, chip, short, path, split, empty, button } from './lib.js';
+import { el, fill, state, ms, span, iso, num, chip, short, path, split, plural, empty, button } from './lib.js';
 
-const most = 200;
+const most = 200; // events on the page
+const frame = 50; // events that the server sends at a time; of more it sends the newest and the count
 let source;
 
-// live shows expirations and moves as they happen. However many come, the page draws once
-// for each frame, and keeps the newest.
+// live shows expirations and moves as they happen. The server sends a few frames a second,
+// however many events there are, and the page draws once for each.
 export async function live() {
-  const list = el('div', {}, empty('Waiting for something to expire …')), note = el('span', { class: 'muted small', role: 'status' }, 'connecting …');
-  const page = state.page;
+  const list = el('div', {}, empty('Waiting for something to expire …')), note = el('span', { class: 'muted small', role: 'status' }, 'connecting …'), totals = el('div', { class: 'row small' });
+  const page = state.page, sums = {};
   let waiting = [], total = 0, drawn = false, paused = false;
   source?.close();
-  source = new EventSource('/api/events?only=expirations');
+  source = new EventSource(`/api/events?only=expirations&frame=${frame}`);
   source.onopen = () => { note.textContent = 'connected'; };
   source.onerror = () => { note.textContent = source.readyState === EventSource.CLOSED ? 'the stream was refused: reading all changes needs the privilege changeStream on all databases' : 'interrupted, trying again …'; };
   source.onmessage = e => {
     if (state.page !== page) return source.close();
-    total++;
-    waiting.push(e.data);
+    const f = JSON.parse(e.data);
+    total += f.events.length + num(f.leftOut);
+    for (const [policy, n] of Object.entries(f.counts)) sums[policy] = (sums[policy] ?? 0) + num(n);
+    if (num(f.leftOut)) waiting.push({ leftOut: num(f.leftOut) });
+    waiting.push(...f.events);
     if (waiting.length > most) waiting = waiting.slice(-most);
     if (!drawn && !paused) { drawn = true; requestAnimationFrame(draw); }
   };
   const draw = () => {
     drawn = false;
     if (!total) return;
+    const begin = performance.now();
     list.querySelector('.empty')?.remove();
-    list.prepend(...waiting.reverse().map(text => event(JSON.parse(text))));
+    list.prepend(...waiting.reverse().map(x => x.leftOut ? gap(x.leftOut) : event(x)));
     waiting = [];
     while (list.children.length > most) list.lastChild.remove();
     note.textContent = `${total.toLocaleString('en')} since this page was opened`;
+    fill(totals, ...Object.entries(sums).map(([policy, n]) => chip(policy, n.toLocaleString('en'))));
+    performance.measure('live', { start: begin });
   };
   const pause = button('Pause', () => { paused = !paused; pause.textContent = paused ? 'Resume' : 'Pause'; if (!paused) draw(); });
-  return [el('div', { class: 'row between' }, el('div', {}, el('h1', {}, 'Live'), note), pause), el('section', { class: 'card' }, list)];
+  return [el('div', { class: 'row between' }, el('div', {}, el('h1', {}, 'Live'), note, totals), pause), el('section', { class: 'card' }, list)];
 }
+
+const gap = n => el('div', { class: 'event' }, el('span', {}), el('span', { class: 'muted' }, `… ${plural(n, 'earlier event')} not shown`));
 
 function event(e) {
   const x = e.expiration, ns = `${e.ns?.db}.${e.ns?.coll ?? ''}`, due = ms(x.dueAt), removed = ms(x.removedAt);
