@@ -1,9 +1,16 @@
 package compat
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/duskdb/duskdb/internal/needs"
 )
@@ -13,15 +20,72 @@ import (
 // at three widths. Set DUSKDB_COMPAT_PICTURES to a directory to see the pages.
 func TestConsole(t *testing.T) {
 	t.Parallel()
+	pages := consolePages(t, "console.js")
+	pages.env = append(pages.env, "CONSOLE="+start(t, "--test-clock").Console)
+	pages.reports(t)
+}
+
+// consolePages is what the scripts of the console's tests need.
+func consolePages(t *testing.T, script string, env ...string) client {
+	t.Helper()
 	needs.Client(t, "node", "npm")
-	program := browser(t)
-	s := start(t, "--test-clock")
-	client{
-		args: []string{"node", folder(t, "pages", "console.js")},
-		env: []string{
-			"CONSOLE=" + s.Console, "BROWSER=" + program, "PROFILE=" + t.TempDir(), "HOME=" + t.TempDir(),
-			"PICTURES=" + os.Getenv("DUSKDB_COMPAT_PICTURES"),
-			"NODE_PATH=" + filepath.Join(pageClients.path(t), "node_modules"),
-		},
-	}.reports(t)
+	return client{args: []string{"node", folder(t, "pages", script)}, env: append(env,
+		"BROWSER="+browser(t), "PROFILE="+t.TempDir(), "HOME="+t.TempDir(), "PICTURES="+os.Getenv("DUSKDB_COMPAT_PICTURES"),
+		"NODE_PATH="+filepath.Join(pageClients.path(t), "node_modules"))}
+}
+
+// TestConsoleAccess logs in and out, reads as a user who may not write, and tries from
+// pages of other sites and by DNS rebinding what must be refused.
+func TestConsoleAccess(t *testing.T) {
+	t.Parallel()
+	pages := consolePages(t, "console_access.js")
+	s := startWith(t, []string{"DUSKDB_ROOT_USERNAME=ada", "DUSKDB_ROOT_PASSWORD=s3cret"}, t.TempDir(), "--test-clock")
+	_, address, _ := strings.Cut(s.URI, "//")
+	c := connect(t, "mongodb://ada:s3cret@"+address)
+	for db, coll := range map[string]string{"shop": "carts", "secret": "plans"} {
+		index := mongo.IndexModel{Keys: bson.D{{Key: "at", Value: 1}}, Options: options.Index().SetExpireAfterSeconds(3600)}
+		if _, err := c.Database(db).Collection(coll).Indexes().CreateOne(t.Context(), index); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Database(db).Collection(coll).InsertOne(t.Context(), bson.D{{Key: "_id", Value: "anna"}, {Key: "at", Value: time.Now()}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rita := bson.D{{Key: "createUser", Value: "rita"}, {Key: "pwd", Value: "pw"}, {Key: "roles", Value: bson.A{bson.D{{Key: "role", Value: "read"}, {Key: "db", Value: "shop"}}}}}
+	if err := c.Database("admin").RunCommand(t.Context(), rita).Err(); err != nil {
+		t.Fatal(err)
+	}
+	pages.env = append(pages.env, "CONSOLE="+s.Console, "READONLY="+start(t, "--test-clock", "--consoleReadOnly").Console)
+	pages.reports(t)
+}
+
+// TestConsoleLoad measures in the browser what an update takes with ten thousand
+// collections, and while thousands of documents a second expire.
+func TestConsoleLoad(t *testing.T) {
+	t.Parallel()
+	const collections, events = 10_000, 5000
+	pages := consolePages(t, "console_load.js", fmt.Sprintf("COLLECTIONS=%d", collections), fmt.Sprintf("EVENTS=%d", events))
+	s := start(t, "--test-clock", "--setParameter", "testClockStart=2026-01-01T00:00:00Z")
+	db := connect(t, s.URI).Database("load")
+	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	ttl := func(name string) {
+		index := mongo.IndexModel{Keys: bson.D{{Key: "at", Value: 1}}, Options: options.Index().SetExpireAfterSeconds(0)}
+		if _, err := db.Collection(name).Indexes().CreateOne(t.Context(), index); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range collections - 1 {
+		name := fmt.Sprintf("c%d", i+1)
+		ttl(name)
+		var docs []any
+		for k := range 5 {
+			docs = append(docs, bson.D{{Key: "at", Value: begin.Add(time.Duration(i+k*7000+60) * time.Second)}})
+		}
+		if _, err := db.Collection(name).InsertMany(t.Context(), docs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ttl("events")
+	pages.env = append(pages.env, "CONSOLE="+s.Console)
+	pages.reports(t)
 }

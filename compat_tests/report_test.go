@@ -48,7 +48,7 @@ func (c client) output(t *testing.T) string {
 }
 
 // reports runs a client that prints "ok NAME" or "not ok NAME: WHY" for each check, and
-// "done" at the end. Each check becomes a subtest.
+// "done" at the end. Each check becomes a subtest. Lines "# TEXT" are figures for the log.
 func (c client) reports(t *testing.T) {
 	t.Helper()
 	out := c.output(t)
@@ -62,6 +62,8 @@ func (c client) reports(t *testing.T) {
 			name, why, _ := strings.Cut(rest, ": ")
 			t.Run(name, func(t *testing.T) { t.Error(strings.ReplaceAll(why, `\n`, "\n")) })
 			checks++
+		} else if figure, ok := strings.CutPrefix(line, "# "); ok {
+			t.Log(figure)
 		}
 		done = done || line == "done"
 	}

@@ -3,14 +3,14 @@
 const path = require('path');
 const puppeteer = require('puppeteer-core');
 
-// open starts the browser with a profile of its own.
-async function open(program, profile) {
+// open starts the browser with a profile of its own, and further arguments.
+async function open(program, profile, more = []) {
   const browser = await puppeteer.launch({
     executablePath: program,
     headless: true,
     userDataDir: profile,
     args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-      '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage'],
+      '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage', ...more],
   });
   const page = await browser.newPage();
   await page.setViewport({ width: 1200, height: 900 });

@@ -51,7 +51,8 @@ export function clockBar() {
   let question = 0;
   async function foresee() {
     const by = at(), mine = ++question;
-    jumpButton.hidden = cancel.hidden = !by || readOnly;
+    jumpButton.hidden = !by || readOnly;
+    cancel.hidden = !by;
     paint();
     if (!by) return fill(preview, );
     slider.setAttribute('aria-valuetext', `${span(by)} forward`);
@@ -87,14 +88,15 @@ export function clockBar() {
       paint();
     } catch (e) { result.textContent = e.message; }
   }
+  const go = () => { if (at() && !readOnly) jumpButton.click(); }; // a preview is all that a read-only console has
   slider.addEventListener('pointerdown', () => { dragged = true; });
   slider.addEventListener('input', foresee);
   slider.addEventListener('keydown', e => {
     dragged = false;
     if (e.key === 'Escape') back();
-    if (e.key === 'Enter' && at()) jumpButton.click();
+    if (e.key === 'Enter') go();
   });
-  slider.addEventListener('change', () => { if (dragged && at()) jumpButton.click(); });
+  slider.addEventListener('change', () => { if (dragged) go(); });
   addEventListener('keydown', e => { if (e.key === 'Escape' && dragged) back(); });
   const step = (text, seconds) => button(text, () => jump(seconds * 1000), { disabled: readOnly });
   const toNext = async () => {
