@@ -140,6 +140,35 @@ async function live(page) {
   });
 }
 
+async function passes(page) {
+  await check('the delays of removals, the log and slow operations', async () => {
+    const numbers = { $unwind: '$n' };
+    await run('try', { aggregate: 'sessions', pipeline: [{ $limit: 1 }, { $set: { n: { $range: [0, 1000] } } }, numbers, { $set: { n: { $range: [0, 1000] } } }, numbers, { $match: { n: -1 } }], cursor: {} });
+    const log = (await run('admin', { getLog: 'global' })).log.filter(l => l.includes('"Slow query"'));
+    assert.ok(log.length, 'a million documents took less than 100 ms');
+    await go(page, '#/passes');
+    const rows = await page.table('main');
+    const lag = rows.find(r => r[0] === 'TTL index' && r.length === 5);
+    assert.ok(lag && Number(lag[1]) >= 3 && /\d (ms|s|min|h|d)$/.test(lag[4]), JSON.stringify(lag));
+    assert.ok(rows.some(r => r[0] === 'messages dead-lettered' || r[0] === 'queue'), 'no row of the queue');
+    assert.ok(rows.some(r => r[1] === 'aggregate' && r[2] === 'try.sessions'), JSON.stringify(rows));
+    const main = await page.page.$eval('main', e => e.innerText);
+    assert.match(main, /Size of the log\s+(Copy PromQL)?\s*[\d.]+ (B|kB|MB)/);
+  });
+  await check('each chart has its PromQL to copy', async () => {
+    await page.page.browserContext().overridePermissions(new URL(site).origin, ['clipboard-read', 'clipboard-write', 'clipboard-sanitized-write']);
+    const cards = await page.page.$$eval('main .card:has(svg)', all => all.map(c => [c.querySelector('h2').innerText, c.querySelector('button')?.innerText]));
+    assert.equal(cards.length, 7);
+    assert.deepEqual(cards.filter(([, b]) => b !== 'Copy PromQL'), []);
+    await page.page.bringToFront();
+    for (const [title, query] of [['From expiry to removal', 'histogram_quantile(0.99, sum by (policy, le) (rate(duskdb_expiry_lag_seconds_bucket[5m])))'], ['Size of the log', 'duskdb_storage_file_bytes']]) {
+      await page.page.evaluate(t => [...document.querySelectorAll('main .card')].find(c => c.querySelector('h2')?.innerText === t).querySelector('button').click(), title);
+      await page.page.waitForFunction(async q => await navigator.clipboard.readText() === q, {}, query);
+    }
+    await page.whole();
+  });
+}
+
 // Every page, in both colours and three widths, without serious faults of accessibility.
 async function access(page) {
   const axe = require('fs').readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
@@ -172,6 +201,7 @@ async function main() {
     await flavours(page);
     await queues(page);
     await live(page);
+    await passes(page);
     if (!process.env.QUICK) await access(page);
   } finally {
     await browser.close();

@@ -1,5 +1,5 @@
 // The bar with the test clock: moving it, and seeing before what that removes.
-import { el, fill, pause, forecast, admin, state, ms, num, iso, span, button, count, plural, say, split, removes, short, families } from './lib.js';
+import { el, fill, breathe, pause, forecast, admin, state, ms, num, iso, span, button, count, plural, say, split, removes, short, families } from './lib.js';
 
 const scales = [[3600, '1 hour'], [86400, '1 day'], [604800, '1 week'], [7776000, '90 days']];
 const bar = document.getElementById('clock');
@@ -78,6 +78,7 @@ export function clockBar() {
     try {
       show(await admin({ testClock: 1 }));
       const f = await forecast({ horizonSeconds: scale, buckets: 100 });
+      await breathe();
       const sums = new Map();
       for (const c of f.collections) for (const p of c.policies.filter(removes)) for (const b of p.histogram) {
         const x = (ms(b.until) - ms(f.now)) / scale / 1000;
@@ -101,7 +102,7 @@ export function clockBar() {
   const step = (text, seconds) => button(text, () => jump(seconds * 1000), { disabled: readOnly });
   const toNext = async () => {
     const f = await forecast({ buckets: 1 });
-    const next = Math.min(...f.collections.flatMap(c => c.policies).filter(removes).map(p => ms(p.nextDue) ?? Infinity));
+    const next = Math.min(...f.collections.flatMap(c => c.policies).filter(removes).map(p => p.next));
     if (!Number.isFinite(next)) { result.textContent = 'Nothing falls due.'; return; }
     await jump(next - ms(f.now));
   };

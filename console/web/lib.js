@@ -46,6 +46,7 @@ export async function forecast(options) {
   const users = x => !/^(admin|config|local)\./.test(x.ns);
   f.collections = f.collections.filter(users);
   f.due = f.due?.filter(users);
+  for (const c of f.collections) for (const p of c.policies) p.next = ms(p.nextDue) ?? Infinity; // dates are slow to read
   return f;
 }
 
@@ -142,6 +143,9 @@ export function tabs(label, names, current, choose) {
   });
   return list;
 }
+
+// breathe lets the browser do something else: a long reply was read, and is now drawn.
+export const breathe = () => new Promise(done => setTimeout(done));
 
 // pause is how long to wait after an update: a server with very many collections is asked less often.
 export const pause = (millis, begin) => Math.max(millis, 10 * (performance.now() - begin));

@@ -1,4 +1,4 @@
-import { el, fill, changed, forecast, admin, run, state, num, count, ms, bytes, chip, when, split, path, every, timeline, empty, table, families, failure, plural, removes } from './lib.js';
+import { el, fill, breathe, changed, forecast, admin, run, state, num, count, ms, bytes, chip, when, split, path, every, timeline, empty, table, families, failure, plural, removes } from './lib.js';
 import { tryIt } from './tryit.js';
 
 const horizons = [[3600, 'Hour'], [86400, 'Day'], [604800, 'Week']];
@@ -13,6 +13,7 @@ export async function overview() {
   const update = async () => {
     try {
       const [f, status] = await Promise.all([forecast({ horizonSeconds: horizon, buckets: 48 }), admin({ serverStatus: 1 }).catch(() => undefined)]);
+      await breathe();
       state.now = ms(f.now);
       draw(f, status);
     } catch (e) { fill(stats, failure(e)); }
@@ -20,7 +21,7 @@ export async function overview() {
   const draw = (f, status) => {
     const begin = performance.now();
     const all = f.collections.flatMap(c => c.policies).filter(removes);
-    const sum = key => all.reduce((n, p) => n + num(p[key]), 0), next = Math.min(...all.map(p => ms(p.nextDue) ?? Infinity));
+    const sum = key => all.reduce((n, p) => n + num(p[key]), 0), next = Math.min(...all.map(p => p.next));
     fill(stats, ...[
       [count(sum('pending')), 'will expire'], [count(sum('overdue')), 'overdue', sum('overdue') ? 'bad' : ''], [Number.isFinite(next) ? when(next) : '–', 'next due'],
       [f.nextPass ? when(ms(f.nextPass)) : 'off', 'next pass'],
@@ -72,12 +73,12 @@ function collections() {
 
 function rows(part) {
   return table(['Collection', 'Policies', ...['Pending', 'Overdue', 'Next due', 'Size'].map(name => ({ name, num: true }))], part.map(({ c }) => {
-    const p = c.policies.filter(removes), sum = key => p.reduce((n, x) => n + num(x[key]), 0), next = Math.min(...p.map(x => ms(x.nextDue) ?? Infinity));
+    const p = c.policies.filter(removes), sum = key => p.reduce((n, x) => n + num(x[key]), 0), next = Math.min(...p.map(x => x.next));
     return [el('a', { href: path(c.messages ? 'queue' : 'collection', ...split(c.ns)) }, c.ns), el('span', {}, [...new Set(p.map(x => x.policy))].map(x => chip(x))),
       count(sum('pending')), el('span', { class: sum('overdue') ? 'bad' : '' }, count(sum('overdue'))), Number.isFinite(next) ? when(next) : '–', bytes(c.bytes)];
   }), 'Collections in which something expires');
 }
-const due = c => Math.min(...c.policies.map(p => num(p.overdue) ? 0 : ms(p.nextDue) ?? Infinity));
+const due = c => Math.min(...c.policies.map(p => num(p.overdue) ? 0 : p.next));
 
 async function userCollections() {
   const { databases } = await admin({ listDatabases: 1, nameOnly: true });
