@@ -486,10 +486,10 @@ func runs(t *testing.T, client *mongo.Client, comment string) bool {
 	return len(out.Inprog) > 0
 }
 
-// until waits for a condition that another goroutine brings about.
+// until asks the server until a condition holds that another goroutine brings about.
 func until(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); !done(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !done(); {
 		if time.Now().After(end) {
 			t.Fatalf("not so after a minute: %s", what)
 		}

@@ -18,7 +18,7 @@ const lagQuery = 'histogram_quantile(0.99, sum by (policy, le) (rate(duskdb_expi
 const slowQuery = 'histogram_quantile(0.99, sum by (class, le) (rate(duskdb_command_duration_seconds_bucket[5m])))';
 
 const copies = promql => button('Copy PromQL', async () => { await navigator.clipboard.writeText(promql); say('Copied'); }, { class: 'quiet', title: promql });
-const head = (title, promql) => el('div', { class: 'row between' }, el('h2', {}, title), copies(promql));
+const head = (title, promql) => el('div', { class: 'row between head' }, el('h2', {}, title), copies(promql));
 
 // chartCard is made once and then changed, so that its button can be clicked at any time.
 function chartCard([key, title, promql, text]) {
@@ -86,7 +86,7 @@ async function drawSlow(box) {
   }
   if (slowest instanceof Error) return fill(box, el('p', { class: 'muted' }, `The log cannot be read: ${slowest.message}`));
   if (!changed(box, slowest)) return;
-  const rows = slowest.map(({ time, ns, durationMillis, attr: a }) => [when(ms(a.ts) ?? Date.parse(time)), Object.keys(a.command ?? {})[0] ?? a.op, ns.includes('.') ? el('a', { href: path('collection', ...split(ns)) }, ns) : ns,
+  const rows = slowest.map(({ time, ns, durationMillis, attr: a }) => [when(ms(a.ts) ?? Date.parse(time)), Object.keys(a.command ?? {})[0] ?? a.op, ns.includes('.') && !ns.includes('$cmd') ? el('a', { href: path('collection', ...split(ns)) }, ns) : ns,
     span(durationMillis), a.planSummary ?? '–', count(a.docsExamined ?? 0)]);
   fill(box, rows.length ? table(['When', 'Operation', 'Collection', { name: 'Took', num: true }, 'Plan', { name: 'Documents read', num: true }], rows, 'Slow operations, the last first') : el('p', { class: 'muted' }, 'The log has none. setProfilingLevel sets from how many milliseconds an operation counts as slow.'));
 }
