@@ -226,9 +226,6 @@ func TestSharedRetryAtOnce(t *testing.T) {
 // A write that waits for a transaction on another server goes on when that commits.
 func TestSharedConflict(t *testing.T) {
 	t.Parallel()
-	if engines.Remote(engines.ForTests()) {
-		t.Skip("with this engine the transaction that commits later has the conflict")
-	}
 	a, b, _ := serversOver(t)
 	a.OK(`{insert: "c", documents: [{_id: 1, n: 0}]}`)
 	a.OK(harness.InTxnArgs(`{"update": "c", "updates": [{"q": {"_id": 1}, "u": {"$inc": {"n": 1}}}]}`, 1, true))

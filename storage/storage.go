@@ -77,7 +77,7 @@ type Engine interface {
 	// [Tx.CommitStamp] has returned; 0 before the first. It costs next to nothing.
 	CommitStamp() uint64
 	// Changes returns a channel that receives a value when another server has
-	// committed something; nil if the data belong to this process alone. One value
+	// committed something, or has ended a snapshot transaction that had written; nil if the data belong to this process alone. One value
 	// stands for all changes since the last was received, so that a single reader of
 	// the channel misses none. It always returns the same channel.
 	Changes() <-chan struct{}

@@ -58,6 +58,12 @@ func (t *tx) verify(k claims.Key, unchanged func(present) (bool, error)) error {
 		t.e.claims.Drop(k, &t.snap.holder)
 		return err
 	}
+	t.verifyLater(unchanged)
+	return nil
+}
+
+// verifyLater checks a condition at commit.
+func (t *tx) verifyLater(unchanged func(present) (bool, error)) {
 	t.record(func(u *tx) error {
 		ok, err := unchanged(present{reader: u.reader, root: u.root, exact: u.loaded})
 		if err == nil && !ok {
@@ -65,7 +71,6 @@ func (t *tx) verify(k claims.Key, unchanged func(present) (bool, error)) error {
 		}
 		return err
 	})
-	return nil
 }
 
 // claimCollection is called before the first write to a collection.
@@ -74,9 +79,12 @@ func (t *tx) claimCollection(ns storage.Namespace, c *coll) error {
 		return err
 	}
 	if t.snap == nil {
-		return nil
+		return t.checkFar(nameClaim(ns))
 	}
 	t.e.claims.Use(ns, &t.snap.holder)
+	if t.distant != nil {
+		t.distant.use(ns)
+	}
 	return t.verify(claims.Key{}, func(now present) (bool, error) { return sameCatalog(now.root.get(ns), c), nil })
 }
 
@@ -107,10 +115,17 @@ func (t *tx) claimName(ns storage.Namespace) error {
 		if err := t.e.claims.CheckUnused(ns, t.owner()); err != nil {
 			return err
 		}
+		if err := t.checkNameFar(ns); err != nil {
+			return err
+		}
 	}
 	k := claims.Key{NS: ns}
 	taken, err := t.claim(k)
 	if err != nil || !taken {
+		return err
+	}
+	if err := t.claimNameFar(ns); err != nil {
+		t.e.claims.Drop(k, &t.snap.holder)
 		return err
 	}
 	if c := t.root.get(ns); c != nil {
@@ -128,6 +143,9 @@ func (t *tx) claimRecords(ns storage.Namespace, c *coll) error {
 	if err != nil || t.snap == nil || base == nil {
 		return err
 	}
+	if err := t.claimNameFar(ns); err != nil {
+		return err
+	}
 	if !taken {
 		k = claims.Key{} // claimed before, not for this
 	}
@@ -141,36 +159,54 @@ func (t *tx) claimRecords(ns storage.Namespace, c *coll) error {
 	})
 }
 
-// claimRecord is called before a record is updated or deleted.
-func (t *tx) claimRecord(ns storage.Namespace, c *coll, id storage.RecordID) error {
+// claimRecord is called before a record is updated or deleted. old is its stored
+// value if the caller has read it, or nil.
+func (t *tx) claimRecord(ns storage.Namespace, c *coll, id storage.RecordID, old []byte) error {
 	base := c.change.base
 	if t.snap != nil && (base == nil || id > base.lastID) {
 		return nil // the transaction's own
 	}
 	k := claims.Key{Num: c.num, ID: id}
 	taken, err := t.claim(k)
+	if err == nil && t.snap == nil && t.distant != nil {
+		return t.checkFar(recordClaim(c.num, id))
+	}
 	if err != nil || !taken {
 		return err
 	}
-	before, err := reader{snap: t.reader.snap}.stored(t.ctx, base, id)
+	before := old // the transaction has not written it before
+	if before == nil {
+		before, err = reader{snap: t.reader.snap}.stored(t.ctx, base, id)
+	}
+	if err == nil && t.distant != nil {
+		err = t.claimRecordFar(c, id)
+	}
 	if err != nil {
 		t.e.claims.Drop(k, &t.snap.holder)
 		return err
 	}
-	return t.verify(k, func(now present) (bool, error) {
+	unchanged := func(now present) (bool, error) {
 		c := now.root.find(ns, base)
 		if c == nil {
 			return false, nil
 		}
 		stored, err := now.stored(t.ctx, c, id)
 		return stored != nil && bytes.Equal(stored, before), err
-	})
+	}
+	if t.distant != nil { // the claim has seen that it is unchanged now
+		t.verifyLater(unchanged)
+		return nil
+	}
+	return t.verify(k, unchanged)
 }
 
 // claimKeys is called before keys are added. The keys are free in the
 // transaction's own state, but another writer may have inserted them into the
 // latest state.
 func (t *tx) claimKeys(ns storage.Namespace, c *coll, diffs []keydiff.Change) error {
+	if t.distant != nil {
+		return t.claimKeysFar(c, diffs)
+	}
 	if t.snap == nil && !t.e.claims.Any() {
 		return nil
 	}

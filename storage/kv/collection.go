@@ -251,7 +251,7 @@ func (h *collection) claim(id storage.RecordID) (c *coll, old []byte, err error)
 	if old == nil {
 		return nil, nil, storage.ErrNoRecord
 	}
-	return c, old, h.tx.claimRecord(h.ns, c, id)
+	return c, old, h.tx.claimRecord(h.ns, c, id, old)
 }
 
 // write turns the stored value of a record from old to stored, one of which may

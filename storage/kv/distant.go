@@ -34,6 +34,7 @@ type distant struct {
 	guess  bool                // a draft has used what may be outdated
 	hope   bool                // a draft takes unique keys for new
 	mark   uint64              // of a draft: the last stamp that it has given
+	far    *far                // of a snapshot transaction
 }
 
 // newIndex makes an index without entries. Over a shared store each entry is a row

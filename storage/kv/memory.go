@@ -11,6 +11,9 @@ type memory struct {
 	ends   map[endKey]struct{}
 	ranges []*seenPages
 	stats  map[uint32]struct{}
+	claims map[string]Claim // that others must not have
+	txn    int64            // the snapshot transaction that is committed, or 0
+	held   int              // how many claims it has
 	bytes  int
 }
 
@@ -38,7 +41,7 @@ type seenPages struct {
 const mostRemembered = 16 << 20
 
 func newMemory() *memory {
-	return &memory{points: map[string]remembered{}, ends: map[endKey]struct{}{}, stats: map[uint32]struct{}{}}
+	return &memory{points: map[string]remembered{}, ends: map[endKey]struct{}{}, stats: map[uint32]struct{}{}, claims: map[string]Claim{}}
 }
 
 func (m *memory) full() bool { return m.bytes > mostRemembered }
@@ -167,6 +170,9 @@ type recalled struct {
 	points map[string][]byte
 	ends   map[endKey][]byte
 	ranges map[string]*seenPages
+
+	claims  map[string]bool // whether transactions of other servers have them
+	foreign bool            // they have any
 }
 
 var _ joiner = (*recalled)(nil)
@@ -177,12 +183,22 @@ type recollection struct {
 	values  []remembered // of the request's points
 	ends    []endKey
 	ranges  []*seenPages
+	claims  []string // of the request's claims
 }
 
 func recollect(list []*memory, known func(num uint32) bool) *recollection {
 	var c recollection
 	points, ends, stats := map[string]int{}, map[endKey]struct{}{}, map[uint32]struct{}{}
+	needed := map[string]struct{}{}
 	for _, m := range list {
+		c.request.Txn, c.request.Held = m.txn, m.held // it is alone
+		for id, claim := range m.claims {
+			if _, again := needed[id]; !again {
+				needed[id] = struct{}{}
+				c.claims = append(c.claims, id)
+				c.request.Claims = append(c.request.Claims, claim)
+			}
+		}
 		for key, v := range m.points {
 			if i, again := points[key]; again {
 				if v.version > c.values[i].version {
@@ -243,7 +259,11 @@ func (p Page) id() string {
 
 // recall takes the answer to a recollection.
 func (c *recollection) recall(from SharedSnapshot, reply *Reply) *recalled {
-	r := &recalled{remote: remote{from}, points: make(map[string][]byte, len(c.values)), ends: make(map[endKey][]byte, len(c.ends)), ranges: map[string]*seenPages{}}
+	r := &recalled{remote: remote{from}, points: make(map[string][]byte, len(c.values)), ends: make(map[endKey][]byte, len(c.ends)), ranges: map[string]*seenPages{},
+		claims: make(map[string]bool, len(c.claims)), foreign: reply.Foreign}
+	for i, claimed := range reply.Claimed {
+		r.claims[c.claims[i]] = claimed
+	}
 	for i := range reply.Points {
 		v := reply.Points[i].Value
 		if reply.Points[i].Same {

@@ -39,7 +39,7 @@ func (h *collection) DeleteRange(d *storage.RangeDelete) (out storage.RangeDelet
 
 // pick collects the records to remove.
 func (h *collection) pick(c *coll, d *storage.RangeDelete) (*ranged.Picks, error) {
-	claim := func(id storage.RecordID) error { return h.tx.claimRecord(h.ns, c, id) }
+	claim := func(id storage.RecordID) error { return h.tx.claimRecord(h.ns, c, id, nil) }
 	if d.Index == "" {
 		p := ranged.New(d, false, claim)
 		err := h.tx.scanRecords(h.tx.ctx, c, d.Records, func(r storage.Record) bool { return p.Visit(nil, r) })

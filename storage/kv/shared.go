@@ -3,6 +3,7 @@ package kv
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -175,6 +176,7 @@ func (e *Shared) draft(ctx context.Context, replays *snapshot, hope bool, fn fun
 		t := e.on(ctx, cat, drafted{remote{snap}, m}, f).write(new(scratch))
 		defer t.End()
 		t.replays = replays
+		m.replaying(replays)
 		err := fn(t)
 		if done = t.touched == 0 && !f.guess; done {
 			return snap, err, t.fresh()
@@ -236,7 +238,7 @@ func (e *Shared) Begin(ctx context.Context) (storage.Txn, error) {
 			snap.Close()
 			return snap, err, err
 		}
-		t := e.on(context.WithoutCancel(ctx), cat, remote{snap}, &distant{phase: holding, snap: snap, alone: e.store.Alone, sure: e.sure(cat)})
+		t := e.on(context.WithoutCancel(ctx), cat, remote{snap}, &distant{phase: holding, snap: snap, alone: e.store.Alone, sure: e.sure(cat), far: &far{store: e.store, txn: rand.Int64() | 1}})
 		s = t.snapshot()
 		return snap, nil, nil
 	})

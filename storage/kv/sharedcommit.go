@@ -135,6 +135,9 @@ func (e *Shared) commit(t *tx) error {
 		return err
 	}
 	e.commits.Add(1)
+	if t.replays != nil {
+		t.replays.distant.far.tried = false // its claims went with the commit
+	}
 	e.publish(t)
 	t.seen = func() { f.turn.Seen(e.life, f.head.Version) }
 	if f.head.Catalog < f.head.Version && !e.watched(t) {

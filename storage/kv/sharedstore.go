@@ -23,6 +23,12 @@ type SharedStore interface {
 	// Lock waits until no other server commits, and makes all others wait. It also
 	// reads, the latest state.
 	Lock(ctx context.Context, r *Request) (Turn, *Reply, error)
+	// Claim makes a snapshot transaction claim what it writes, for all servers. It
+	// returns which claims it has got, and whether everything is as it must be.
+	Claim(ctx context.Context, r *ClaimRequest) (granted []bool, same bool, err error)
+	// Release ends the claims of a transaction, soon. Those of a server that has died
+	// end after a while.
+	Release(txn int64)
 	// Follow makes the store call fn with the statistics that other servers have
 	// changed, and this one. fn reports whether others have changed anything.
 	Follow(fn func(h Head, changed []StatsRow) (bool, error))
@@ -84,6 +90,24 @@ type SharedSnapshot interface {
 	Close()
 }
 
+// Claim is what an open snapshot transaction has written: of two transactions one
+// can have it.
+type Claim struct {
+	Num uint32
+	Key []byte
+	All bool // not a claim, but all those whose keys begin with Key
+}
+
+// ClaimRequest asks for claims.
+type ClaimRequest struct {
+	Txn  int64
+	Take []Claim
+	Free []Claim  // what no transaction of another server may have
+	Same [][]byte // keys that must be there as in the state of the version Seen
+	New  []Span   // ranges in which nothing may be newer
+	Seen int64
+}
+
 // Turn is the right to commit. What it reads does not change until it ends.
 type Turn interface {
 	SharedSnapshot
@@ -100,11 +124,17 @@ type Request struct {
 	Ranges []SeenRange
 	Stats  []uint32
 	Page   *Page
+	Claims []Claim // which of these have the transactions of other servers?
+	// Txn is the snapshot transaction that will be committed, with the number of its
+	// claims. If it does not have them any more, Lock fails with
+	// [storage.ErrConflict]; otherwise they end with the commit.
+	Txn  int64
+	Held int
 }
 
 // Empty reports whether nothing is to be read.
 func (r *Request) Empty() bool {
-	return r == nil || len(r.Points)+len(r.Ends)+len(r.Ranges)+len(r.Stats) == 0 && r.Page == nil
+	return r == nil || len(r.Points)+len(r.Ends)+len(r.Ranges)+len(r.Stats)+len(r.Claims) == 0 && r.Page == nil
 }
 
 // Point is a key to be read.
@@ -149,6 +179,9 @@ type Reply struct {
 	Stats  []StatsRow   // of those that exist
 	Page   []KV
 	More   bool // the range of the page goes on
+
+	Claimed []bool // in the order of the claims
+	Foreign bool   // of Lock: transactions of other servers have claims
 }
 
 // PointReply is what a key has.

@@ -90,6 +90,9 @@ func (s *snapshot) Abort() {
 	}
 	s.End()
 	s.e.claims.Release(&s.holder)
+	if s.distant != nil {
+		s.distant.far.end()
+	}
 	s.e.snapshots.Add(-1)
 	s.log, s.changes, s.over = nil, nil, nil
 }

@@ -34,6 +34,7 @@ type members struct {
 	sent    atomic.Int64 // when the last beat that succeeded was sent, in nanoseconds of the process
 	others  atomic.Int64 // living servers beside this one
 	offset  atomic.Int64 // of the database's clock to this machine's, in nanoseconds
+	freed   atomic.Bool  // transactions have ended whose writes others may wait for
 	seen    int64        // the version of the last refresh; only the goroutine of the beats uses it
 
 	mu     sync.Mutex
@@ -60,6 +61,7 @@ func (m *members) run() {
 	ctx := m.s.life
 	var c *conn
 	var failed bool
+	var swept time.Duration
 	for ctx.Err() == nil {
 		var err error
 		if c == nil || c.broken != nil {
@@ -67,6 +69,10 @@ func (m *members) run() {
 		}
 		if err == nil {
 			err = m.pulse(ctx, c)
+		}
+		if err == nil && m.now() > swept+sweepBeats*beat {
+			swept = m.now()
+			err = m.s.sweep(ctx, c)
 		}
 		if err != nil && !failed && ctx.Err() == nil {
 			m.s.opts.Logger("storage: the database cannot be reached: %v", m.s.explain(ctx, err))
@@ -103,7 +109,11 @@ func (m *members) connect(ctx context.Context) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.notify = func(_, payload string) {}
+	c.notify = func(_, payload string) {
+		if payload == noteFreed {
+			m.freed.Store(true)
+		}
+	}
 	c.simple("listen " + quoted(m.channel))
 	err = c.run(ctx, nil)
 	m.notifies.Store(err == nil)
@@ -125,10 +135,11 @@ func (m *members) pulse(ctx context.Context, c *conn) error {
 	c.queue(databaseTime)
 	c.queue(selectHead)
 	c.queue(changedStats, int8Value(m.seen))
+	c.queue(deadClaims)
 	var leased []string
 	var head kv.Head
 	var rows []kv.StatsRow
-	var others, micros int64
+	var others, micros, dead int64
 	err := c.run(ctx, func(n int, v [][]byte) error {
 		switch n {
 		case 1:
@@ -141,11 +152,22 @@ func (m *members) pulse(ctx context.Context, c *conn) error {
 			head = headOf(v)
 		case 5:
 			rows = append(rows, kv.StatsRow{Num: uint32(int64Of(v[0])), Version: int64Of(v[1]), Row: clone(v[2])})
+		case 6:
+			dead = int64Of(v[0])
 		}
 		return nil
 	})
 	if err != nil {
 		return err
+	}
+	if dead > 0 {
+		m.freed.Store(true)
+		if others > 0 && m.notifies.Load() {
+			c.queue(notifyOthers, []byte(m.channel), []byte(noteFreed))
+			if err := c.run(ctx, nil); err != nil {
+				return err
+			}
+		}
 	}
 	half := (m.now() - at) / 2
 	m.offset.Store(time.UnixMicro(micros).Sub(wall.Add(half)).Nanoseconds())
@@ -159,6 +181,9 @@ func (m *members) pulse(ctx context.Context, c *conn) error {
 		if err := c.run(ctx, nil); err != nil {
 			return err
 		}
+	}
+	if m.freed.Swap(false) {
+		m.tell()
 	}
 	if m.sent.Swap(max(int64(at), 1)) == 0 {
 		close(m.started)
@@ -178,12 +203,17 @@ func (m *members) refresh(ctx context.Context, head kv.Head, rows []kv.StatsRow)
 	}
 	m.seen = head.Version
 	if news {
-		select {
-		case m.changes <- struct{}{}:
-		default:
-		}
+		m.tell()
 	}
 	return nil
+}
+
+// tell reports news to those who wait.
+func (m *members) tell() {
+	select {
+	case m.changes <- struct{}{}:
+	default:
+	}
 }
 
 func (m *members) jobs() []string {
@@ -294,7 +324,9 @@ func (m *members) join(ctx context.Context) error {
 	l.queue(raiseHead)
 	l.queue(joinServers, []byte(m.s.id), []byte(m.s.opts.Address))
 	l.queue(countOthers, []byte(m.s.id))
+	l.queue(deadClaims)
 	l.queue(forgetServers)
+	l.queue(strayClaims)
 	l.queue(commit)
 	err = l.run(ctx, func(n int, v [][]byte) error {
 		switch n {
@@ -327,6 +359,7 @@ func (m *members) leave() {
 	defer m.s.pool.put(l)
 	l.queue(leaveJobs, []byte(m.s.id))
 	l.queue(leaveServers, []byte(m.s.id))
+	l.queue(leaveClaims, []byte(m.s.id))
 	_ = l.run(ctx, nil)
 }
 

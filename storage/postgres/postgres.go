@@ -7,7 +7,11 @@
 // the number of their collection and a key that sorts as its bytes do; each row
 // has the version of the commit that wrote it. catalog and stats have a row for
 // each collection, and head has one row, whose lock puts the commits of all
-// servers in order. Nothing is stored as code, and nothing needs an extension.
+// servers in order. claim has what open snapshot transactions have written: the trip
+// that takes the lock looks there for what its updates are about to write. A claim
+// counts as long as its row exists. The others remove those of a server that was not
+// heard of for a while, and a transaction whose claims are gone cannot be committed.
+// Nothing is stored as code, and nothing needs an extension.
 //
 // # Round trips
 //

@@ -26,6 +26,10 @@ var migrations = [...][]string{{
 	`create index stats_ver on stats (ver)`,
 	`create table server (id text primary key, address text not null, seq int8 not null, seen int8 not null, until timestamptz not null)`,
 	`create table lease (job text primary key, owner text not null, until timestamptz not null)`,
+}, {
+	// What open transactions have written.
+	`create table claim (c int4 not null, k bytea not null, server text not null, txn int8 not null, primary key (c, k))`,
+	`create index claim_owner on claim (server, txn)`,
 }}
 
 // ErrFormat reports tables of a newer version.

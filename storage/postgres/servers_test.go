@@ -24,7 +24,13 @@ var ns = storage.Namespace{DB: "db", Coll: "coll"}
 // servers opens engines over one schema, as several servers do.
 func servers(tb testing.TB, n int) []*postgres.Engine {
 	tb.Helper()
-	uri, schema := pgtest.URI(tb), pgtest.Schema(tb.TempDir())
+	return serversIn(tb, pgtest.Schema(tb.TempDir()), n)
+}
+
+// serversIn is servers with a given schema.
+func serversIn(tb testing.TB, schema string, n int) []*postgres.Engine {
+	tb.Helper()
+	uri := pgtest.URI(tb)
 	list := make([]*postgres.Engine, n)
 	var wg sync.WaitGroup
 	for i := range list {
@@ -104,7 +110,7 @@ func TestSpread(t *testing.T) {
 		return s
 	}
 	storagetest.RunSome(t, open, "Catalog", "CatalogErrors", "Records", "Unique", "Rollback", "FailedOperation",
-		"Snapshot", "SnapshotOrder", "Concurrent", "Transfers", "Linearizable", "Shared", "SharedFailure")
+		"Snapshot", "SnapshotConflicts", "SnapshotKeys", "SnapshotOrder", "Concurrent", "Transfers", "Linearizable", "Shared", "SharedFailure")
 }
 
 // TestCounters: increments on three servers are all there, in single documents and

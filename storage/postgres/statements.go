@@ -87,7 +87,21 @@ var (
 	writeSeq      = stmt(`update server set seq = $2 where id = $1`, typeText, typeInt8)
 	readSeq       = stmt(`select seq from server where id = $1`, typeText)
 
-	dropStats = stmt(`delete from stats where num = any($1::int4[])`, typeInt4s)
+	// A claim counts as long as its row exists. Those of a server that has not been
+	// heard of for 8 seconds are removed, and it gets no further ones: lifetime less
+	// margin. Rows are taken in the order of their keys, against deadlocks.
+	takeClaims      = stmt(`insert into claim as t (c, k, server, txn) select u.c, u.k, $3, $4 from unnest($1::int4[], $2::bytea[]) u(c, k) where exists (select 1 from server where id = $3 and until > now() + interval '2 seconds') order by u.c, u.k on conflict (c, k) do update set txn = excluded.txn where t.server = excluded.server returning c, k`, typeInt4s, typeBytess, typeText, typeInt8)
+	countSame       = stmt(`select count(*) from unnest($1::int4[], $2::bytea[]) u(c, k), lateral (select 1 from kv where kv.c = u.c and kv.k = u.k and kv.ver <= $3 limit 1) x`, typeInt4s, typeBytess, typeInt8)
+	countNewer      = stmt(`select count(*) from unnest($1::int4[], $2::bytea[], $3::bytea[]) u(c, lo, hi), lateral (select 1 from kv where kv.c = u.c and kv.k >= u.lo and kv.k < u.hi and kv.ver > $4 limit 1) x`, typeInt4s, typeBytess, typeBytess, typeInt8)
+	claimedBy       = stmt(`select u.i from unnest($1::int4[], $2::bytea[], $3::bytea[]) with ordinality u(c, lo, hi, i), lateral (select 1 from claim where claim.c = u.c and claim.k >= u.lo and claim.k < u.hi and claim.server <> $4 limit 1) x`, typeInt4s, typeBytess, typeBytess, typeText)
+	countRivals     = stmt(`select count(*), count(*) > 0 and (exists (select 1 from claim where server < $1) or exists (select 1 from claim where server > $1)) from server where id <> $1 and until > now()`, typeText)
+	countClaims     = stmt(`select count(*) from claim where server = $1 and txn = $2`, typeText, typeInt8)
+	dropClaims      = stmt(`delete from claim where server = $1 and txn = any($2::int8[])`, typeText, typeInt8s)
+	selectClaimants = stmt(`select distinct txn from claim where server = $1`, typeText)
+	leaveClaims     = stmt(`delete from claim where server = $1`, typeText)
+	deadClaims      = stmt(`with dead as (select t.c, t.k from server s join claim t on t.server = s.id where s.until < now() + interval '2 seconds' for update of t skip locked), gone as (delete from claim using dead where claim.c = dead.c and claim.k = dead.k returning 1) select count(*) from gone`)
+	strayClaims     = stmt(`delete from claim where not exists (select 1 from server where id = claim.server)`)
+	dropStats       = stmt(`delete from stats where num = any($1::int4[])`, typeInt4s)
 )
 
 // Parameters and columns are in the binary format.

@@ -28,8 +28,11 @@ type store struct {
 	id  string // of this server, as long as it runs
 	seq int64  // of its last commit; guarded by the turn
 
+	claimants sync.Map // the numbers of the transactions that may have claims
+
 	members *members
 	closed  atomic.Bool
+	ending  sync.Mutex // held while the store is closed, or work is begun
 	life    context.Context
 	end     context.CancelFunc
 	work    sync.WaitGroup
@@ -266,7 +269,10 @@ const statsTime = 5 * time.Second
 
 // Close leaves the list of servers and closes the connections.
 func (s *store) Close() error {
-	if s.closed.Swap(true) {
+	s.ending.Lock()
+	again := s.closed.Swap(true)
+	s.ending.Unlock()
+	if again {
 		return nil
 	}
 	s.end()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/duskdb/duskdb/clock"
@@ -15,6 +16,7 @@ import (
 type turn struct {
 	view
 	others int64 // living servers beside this one
+	txn    int64 // the snapshot transaction that is committed, or 0
 	over   bool
 }
 
@@ -30,13 +32,20 @@ func (s *store) Lock(ctx context.Context, r *kv.Request) (kv.Turn, *kv.Reply, er
 	t := &turn{view: view{s: s, l: l, catalog: 1 << 62, begun: true}}
 	t.l.queue(begin)
 	t.l.queue(lockHead)
-	t.l.queue(countOthers, []byte(s.id))
-	reply, err := t.trip(ctx, 3, r, func(n int, row [][]byte) {
+	t.l.queue(countRivals, []byte(s.id))
+	before, held, foreign := 3, int64(r.Held), false
+	if t.txn = r.Txn; t.txn != 0 {
+		t.l.queue(countClaims, []byte(s.id), int8Value(t.txn))
+		before++
+	}
+	reply, err := t.trip(ctx, before, r, func(n int, row [][]byte) {
 		switch n {
 		case 1:
 			t.head = headOf(row)
 		case 2:
-			t.others = int64Of(row[0])
+			t.others, foreign = int64Of(row[0]), row[1][0] != 0
+		case 3:
+			held -= int64Of(row[0])
 		}
 	})
 	if err != nil {
@@ -46,6 +55,11 @@ func (s *store) Lock(ctx context.Context, r *kv.Request) (kv.Turn, *kv.Reply, er
 		t.Close()
 		return nil, nil, again(err)
 	}
+	if t.txn != 0 && held != 0 {
+		t.Close()
+		return nil, nil, fmt.Errorf("the claims of the transaction were removed: %w", storage.ErrConflict)
+	}
+	reply.Foreign = foreign
 	return t, reply, nil
 }
 
@@ -61,6 +75,11 @@ func (t *turn) Commit(ctx context.Context, w *kv.WriteSet, h kv.Head) error {
 	s.seq++
 	seq := s.seq
 	t.l.queue(writeSeq, []byte(s.id), int8Value(seq))
+	if t.txn != 0 {
+		list := newArray(typeInt8, 1, 8)
+		list.addInt8(t.txn)
+		t.l.queue(dropClaims, []byte(s.id), list.value())
+	}
 	if t.others > 0 && s.members.notifies.Load() {
 		t.l.queue(notifyOthers, []byte(s.members.channel), []byte{})
 	}
@@ -68,13 +87,17 @@ func (t *turn) Commit(ctx context.Context, w *kv.WriteSet, h kv.Head) error {
 	err := t.l.run(ctx, nil)
 	if err == nil {
 		t.over = true
+		s.claimants.Delete(t.txn)
 		return nil
 	}
 	err = s.explain(ctx, err)
 	if t.l.broken != nil {
 		t.Close()
 		s.pool.drop()
-		return s.outcome(ctx, seq, err)
+		if err = s.outcome(ctx, seq, err); err == nil {
+			s.claimants.Delete(t.txn)
+		}
+		return err
 	}
 	return again(err)
 }

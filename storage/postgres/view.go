@@ -81,7 +81,7 @@ func (v *view) read(ctx context.Context, r *kv.Request) (*kv.Reply, error) {
 
 // trip sends a request behind what is queued already.
 func (v *view) trip(ctx context.Context, before int, r *kv.Request, first func(n int, row [][]byte)) (*kv.Reply, error) {
-	a := ask(v.l.conn, before, r, &v.s.sizes)
+	a := ask(v.l.conn, r, &v.s.sizes, v.s.id)
 	err := v.l.run(ctx, func(n int, row [][]byte) error {
 		if n < before {
 			first(n, row)
@@ -122,13 +122,14 @@ func headOf(v [][]byte) kv.Head {
 
 // answers puts the rows of a trip into a reply.
 type answers struct {
-	reply kv.Reply
-	kinds []func(row [][]byte)
-	page  *kv.Page
-	limit int
-	bytes int
-	sizes *sizes
-	room  []byte
+	server string // that asks
+	reply  kv.Reply
+	kinds  []func(row [][]byte)
+	page   *kv.Page
+	limit  int
+	bytes  int
+	sizes  *sizes
+	room   []byte
 }
 
 // dataKey splits the key of a record or an entry.
@@ -174,8 +175,8 @@ func endOf(s kv.Span) []byte {
 }
 
 // ask queues the statements of a request.
-func ask(c *conn, before int, r *kv.Request, z *sizes) *answers {
-	a := &answers{sizes: z}
+func ask(c *conn, r *kv.Request, z *sizes, server string) *answers {
+	a := &answers{sizes: z, server: server}
 	if r == nil {
 		return a
 	}
@@ -192,6 +193,7 @@ func ask(c *conn, before int, r *kv.Request, z *sizes) *answers {
 			a.reply.Stats = append(a.reply.Stats, kv.StatsRow{Num: uint32(int64Of(v[0])), Version: int64Of(v[1]), Row: clone(v[2])})
 		})
 	}
+	a.claims(c, r.Claims)
 	a.readPage(c, r.Page)
 	return a
 }
