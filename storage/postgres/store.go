@@ -80,7 +80,7 @@ func (s *store) begin(ctx context.Context) error {
 }
 
 // planner makes plans the right ones whatever the statistics of the tables are.
-const planner = `set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set enable_bitmapscan = off; set jit = off`
+const planner = `set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set enable_bitmapscan = off; set jit = off; set plan_cache_mode = force_generic_plan`
 
 // connect opens a connection for the pool.
 func (s *store) connect(ctx context.Context) (*conn, error) {
