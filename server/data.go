@@ -101,13 +101,15 @@ func Restore(backup, dbPath string) (*Report, error) {
 
 // Copied describes a finished copy.
 type Copied struct {
+	From, To                      string // the places, without the user and password of a database
 	Collections, Records, Indexes int64
 	Bytes                         int64 // of the documents
 }
 
-// Copy copies the data of one engine to another, as ENGINE:DIR names them, and
-// compares the copy with the original. No server may use either; the target
-// must be empty, missing or have a copy that was not finished. step is called
+// Copy copies the data of one engine to another, and compares the copy with the
+// original. ENGINE:DIR, or postgres:// and so on, names each. No server may use a
+// directory, nor the target; the data of a database are copied as they are at one
+// moment. The target must be empty, missing or have a copy that was not finished. step is called
 // with the number of bytes that will be read in all, and with those read since
 // its last call. cacheSize is as Config.CacheSize.
 func Copy(ctx context.Context, from, to, cacheSize string, step func(total, bytes int64)) (Copied, error) {
@@ -125,7 +127,7 @@ func Copy(ctx context.Context, from, to, cacheSize string, step func(total, byte
 	}
 	done, err := engines.Copy(ctx, source, target, engines.Options{Indexer: commands.NewIndexer(), CacheBytes: cache}, step)
 	if err != nil {
-		return Copied{}, fmt.Errorf("copy %s to %s: %w", from, to, err)
+		return Copied{}, fmt.Errorf("copy %s to %s: %w", source, target, err)
 	}
-	return Copied{Collections: done.Collections, Records: done.Records, Indexes: done.Indexes, Bytes: done.Bytes}, nil
+	return Copied{From: source.String(), To: target.String(), Collections: done.Collections, Records: done.Records, Indexes: done.Indexes, Bytes: done.Bytes}, nil
 }

@@ -120,7 +120,7 @@ type IndexPreparer interface {
 }
 
 // Restorer is a Collection that can take over records of another engine. The
-// collections that an Update of an embedded engine hands out are Restorers.
+// collections that an Update hands out are Restorers.
 type Restorer interface {
 	// Restore stores a record as it is, with its id, which must be above LastID,
 	// and its instant of writing.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -65,11 +66,17 @@ func (r *restoreCmd) Run() error {
 
 // checkCmd checks the data of a server that is not running.
 type checkCmd struct {
-	DBPath string `name:"dbpath" default:"duskdb-data" help:"Data directory, or a backup."`
+	DBPath     string `name:"dbpath" default:"duskdb-data" help:"Data directory, or a backup."`
+	StorageURI string `name:"storageURI" env:"-" help:"Refused: data in a database are checked with the command validate, and with its own tools."`
 }
+
+var errCheckDatabase = usageError{errors.New("data in a database cannot be checked without a server: run the command validate on one, and the database's own tools, such as pg_amcheck; \"duskdb copy\" to a directory reads everything")}
 
 // Run reads everything and fails if something is wrong.
 func (c *checkCmd) Run() error {
+	if c.StorageURI != "" {
+		return errCheckDatabase
+	}
 	report, err := server.Check(c.DBPath)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -12,18 +13,38 @@ import (
 
 // copyCmd copies the data of one engine to another.
 type copyCmd struct {
-	From      string `arg:"" help:"Data to copy, as ENGINE:DIR: bunt:DIR or pebble:DIR; also a backup. No server may use them."`
-	To        string `arg:"" help:"Where to copy them, as ENGINE:DIR; the directory must be empty or missing."`
-	CacheSize string `name:"cacheSize" help:"Memory for data that an engine reads from disk: bytes, 256MB, or a percentage of the machine's memory."`
-	Quiet     bool   `help:"Print neither progress nor the result."`
+	From       string `arg:"" help:"Data to copy: bunt:DIR or pebble:DIR, also a backup, which no server may use; or postgres, the database that --storageURI names."`
+	To         string `arg:"" help:"Where to copy them: bunt:DIR or pebble:DIR, which must be empty or missing; or postgres, where the schema must be so."`
+	StorageURI string `name:"storageURI" help:"Database that postgres stands for: postgres://user:password@host/database. It has a password: better set it in the environment (DUSKDB_STORAGE_URI)."`
+	CacheSize  string `name:"cacheSize" help:"Memory for data that an engine reads from disk: bytes, 256MB, or a percentage of the machine's memory."`
+	Quiet      bool   `help:"Print neither progress nor the result."`
+}
+
+// place is one of the two places, with the database for the engine that has one.
+func (c *copyCmd) place(text string) (string, error) {
+	if text != "postgres" {
+		return text, nil
+	}
+	if c.StorageURI == "" {
+		return "", usageError{errors.New("postgres needs --storageURI or the variable DUSKDB_STORAGE_URI, which names the database")}
+	}
+	return c.StorageURI, nil
 }
 
 // Run copies and compares.
 func (c *copyCmd) Run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	from, err := c.place(c.From)
+	if err != nil {
+		return err
+	}
+	to, err := c.place(c.To)
+	if err != nil {
+		return err
+	}
 	var bar *progress
-	done, err := server.Copy(ctx, c.From, c.To, c.CacheSize, func(total, bytes int64) {
+	done, err := server.Copy(ctx, from, to, c.CacheSize, func(total, bytes int64) {
 		if bar == nil {
 			bar = newProgress(total, c.Quiet)
 		}
@@ -34,7 +55,7 @@ func (c *copyCmd) Run() error {
 	}
 	if err == nil && !c.Quiet {
 		fmt.Printf("%s to %s: %d collections, %d documents, %d bytes, %d indexes; the copy is equal to the original\n",
-			c.From, c.To, done.Collections, done.Records, done.Bytes, done.Indexes)
+			done.From, done.To, done.Collections, done.Records, done.Bytes, done.Indexes)
 	}
 	return err
 }

@@ -144,7 +144,7 @@ func TestVariablesOfCommands(t *testing.T) {
 	allowed := []string{"serve", "ping"}
 	for _, command := range k.Model.Children {
 		for _, flag := range command.Flags {
-			if len(flag.Envs) > 0 && !slices.Contains(allowed, command.Name) && flag.Name != "uri" && flag.Name != "dbpath" {
+			if len(flag.Envs) > 0 && !slices.Contains(allowed, command.Name) && !slices.Contains([]string{"uri", "dbpath", "storageURI"}, flag.Name) {
 				t.Errorf("%s --%s is set by %v", command.Name, flag.Name, flag.Envs)
 			}
 		}

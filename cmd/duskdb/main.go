@@ -103,8 +103,11 @@ type usageError struct{ error }
 // server, and the health check in its container.
 var withVariables = []string{"serve", "ping"}
 
+// places are the flags that say where the data is.
+var places = []string{"uri", "dbpath", "storageURI"}
+
 // withoutVariables takes the variables from the flags of the other commands,
-// except for --uri and --dbpath, which say where the data is. Several commands have a --drop, an --out or a --timeout: a variable
+// except for --uri, --dbpath and --storageURI, which say where the data is. Several commands have a --drop, an --out or a --timeout: a variable
 // would set all of them, and could drop a collection that nobody named.
 func withoutVariables(k *kong.Kong) error {
 	for _, command := range k.Model.Children {
@@ -112,7 +115,7 @@ func withoutVariables(k *kong.Kong) error {
 			continue
 		}
 		for _, flag := range command.Flags {
-			if flag.Name != "uri" && flag.Name != "dbpath" {
+			if !slices.Contains(places, flag.Name) {
 				flag.Envs, flag.Tag.Envs = nil, nil
 			}
 		}

@@ -37,7 +37,7 @@ func runBackup(c *kernel.Call) error {
 	}
 	engine, ok := c.Svc.Engine.(storage.Backuper)
 	if !ok {
-		return mongoerr.New(mongoerr.CommandNotSupported, "this storage engine leaves backups to its database")
+		return mongoerr.New(mongoerr.CommandNotSupported, "this storage engine leaves backups to its database: use pg_dump, base backups, or \"duskdb copy\" to a directory")
 	}
 	began := c.Svc.Real.Now()
 	info, err := engine.Backup(c.Ctx, filepath.Clean(a.Path))

@@ -70,7 +70,7 @@ func TestCompare(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tr := &transfer{from: both[0].Engine, tick: func(int64) {}}
+			tr := &transfer{from: both[0].Engine, update: both[1].Update, begin: func(int64) {}, tick: func(int64) {}}
 			prints, err := tr.copyTo(t.Context(), both[1].Engine)
 			if err != nil {
 				t.Fatal(err)

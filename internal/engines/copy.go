@@ -34,40 +34,49 @@ const (
 // It uses the contract of storage alone. What it copied is compared by compare.
 type transfer struct {
 	from storage.Engine
+	// update runs an Update of the target that may be run more than once.
+	update func(context.Context, func(storage.Tx) error) error
+	// begin is called with the number of bytes of all documents, before the first is
+	// copied.
+	begin func(bytes int64)
 	// tick is called with the number of bytes of documents that were copied or
 	// compared since the last call.
 	tick func(bytes int64)
 }
 
-// size is the number of bytes of all documents.
-func (t *transfer) size(ctx context.Context) (total int64, err error) {
-	err = t.from.View(ctx, func(tx storage.Tx) error {
-		list, err := tx.Collections("")
-		for _, info := range list {
-			c, err := tx.Collection(info.Namespace)
-			if err != nil {
-				return err
-			}
-			n, err := c.Size()
-			if err != nil {
-				return err
-			}
-			total += n
+// size is the number of bytes of all documents. It reads something of each
+// collection, so that the transaction has chosen its state.
+func size(tx storage.Tx, list []*storage.Info) (total int64, err error) {
+	for _, info := range list {
+		c, err := tx.Collection(info.Namespace)
+		if err != nil {
+			return 0, err
 		}
-		return err
-	})
-	return total, err
+		n, err := c.Size()
+		if err != nil {
+			return 0, err
+		}
+		total += n
+	}
+	return total, nil
 }
 
-// copyTo copies all collections, and returns an imprint of each.
+// copyTo copies all collections, in the state of one moment, and returns an imprint
+// of each.
 func (t *transfer) copyTo(ctx context.Context, to storage.Engine) (prints []*imprint, err error) {
 	err = t.from.View(ctx, func(tx storage.Tx) error {
+		prints = nil
 		list, err := tx.Collections("")
 		if err != nil {
 			return err
 		}
+		total, err := size(tx, list)
+		if err != nil {
+			return err
+		}
+		t.begin(total)
 		for _, info := range list {
-			p, err := t.collection(ctx, tx, info, to)
+			p, err := t.collection(ctx, tx, info)
 			if err != nil {
 				return fmt.Errorf("%s: %w", info.Namespace, err)
 			}
@@ -82,7 +91,7 @@ func (t *transfer) copyTo(ctx context.Context, to storage.Engine) (prints []*imp
 }
 
 // collection copies a collection.
-func (t *transfer) collection(ctx context.Context, tx storage.Tx, info *storage.Info, to storage.Engine) (*imprint, error) {
+func (t *transfer) collection(ctx context.Context, tx storage.Tx, info *storage.Info) (*imprint, error) {
 	c, err := tx.Collection(info.Namespace)
 	if err != nil {
 		return nil, err
@@ -91,14 +100,14 @@ func (t *transfer) collection(ctx context.Context, tx storage.Tx, info *storage.
 	for _, x := range info.Indexes {
 		specs = append(specs, x.IndexSpec)
 	}
-	err = to.Update(ctx, func(tx storage.Tx) error {
+	err = t.update(ctx, func(tx storage.Tx) error {
 		_, err := tx.CreateAs(info.Namespace, info.UUID, info.Options, specs)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	b := batch{ctx: ctx, to: to, ns: info.Namespace}
+	b := batch{ctx: ctx, update: t.update, ns: info.Namespace}
 	return newImprint(c, func(r storage.Record) error {
 		t.tick(int64(len(r.Doc)))
 		return b.add(r)
@@ -108,7 +117,7 @@ func (t *transfer) collection(ctx context.Context, tx storage.Tx, info *storage.
 // batch gathers records that are written together.
 type batch struct {
 	ctx     context.Context
-	to      storage.Engine
+	update  func(context.Context, func(storage.Tx) error) error
 	ns      storage.Namespace
 	records []storage.Record
 	bytes   int
@@ -129,7 +138,7 @@ func (b *batch) flush() error {
 	if len(b.records) == 0 {
 		return b.ctx.Err()
 	}
-	err := b.to.Update(b.ctx, func(tx storage.Tx) error {
+	err := b.update(b.ctx, func(tx storage.Tx) error {
 		c, err := tx.Collection(b.ns)
 		if err != nil {
 			return err
@@ -211,6 +220,7 @@ func (p *imprint) countEntries(c storage.Collection) error {
 // compare reads a copy and compares it with the imprints of the original.
 func (t *transfer) compare(ctx context.Context, to storage.Engine, want []*imprint) (done Copied, err error) {
 	err = to.View(ctx, func(tx storage.Tx) error {
+		done = Copied{}
 		list, err := tx.Collections("")
 		if err != nil {
 			return err

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/duskdb/duskdb/storage"
 )
@@ -27,58 +25,100 @@ func (e *UnfinishedError) Error() string {
 // errCopying reports that another process copies into a directory.
 var errCopying = errors.New("another process copies data into this directory")
 
-// Location is where an engine has its data.
-type Location struct{ Engine, Path string }
-
-// ParseLocation reads ENGINE:DIR.
-func ParseLocation(text string) (Location, error) {
-	name, path, ok := strings.Cut(text, ":")
-	if !ok || path == "" || !slices.Contains(localNames(), name) {
-		var forms []string
-		for _, name := range localNames() {
-			forms = append(forms, name+":DIR")
-		}
-		return Location{}, fmt.Errorf("%q is no place of data: it must be %s", text, strings.Join(forms, " or "))
-	}
-	if path == Memory {
-		return Location{}, fmt.Errorf("%q: data in memory cannot be copied, they end with the process", text)
-	}
-	return Location{name, path}, nil
-}
-
-// localNames are the names of the engines that have their data in a directory.
-func localNames() []string {
-	return slices.DeleteFunc(Names(), Remote)
-}
-
-// String returns ENGINE:DIR.
-func (l Location) String() string { return l.Engine + ":" + l.Path }
-
 // Step is called during a copy: with the number of bytes that will be read in
 // all, first, and then with what has been read since the last call.
 type Step func(total, bytes int64)
 
-// Copy copies the data of an engine that no server uses to a directory of
-// another engine, which must be empty, missing or have an unfinished copy, and
-// compares the copy with the original. o is for both engines.
+// Copy copies the data of an engine to another place, which must be empty, missing
+// or have an unfinished copy, and compares the copy with the original. No server may
+// use a directory. o is for both engines.
 func Copy(ctx context.Context, from, to Location, o Options, step Step) (done Copied, err error) {
 	source, err := openSource(from, o)
 	if err != nil {
 		return done, err
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
-	target, err := beginCopy(from, to)
+	target, err := newTarget(ctx, from, to, o)
 	if err != nil {
 		return done, err
 	}
-	if done, err = copyInto(ctx, source.Engine, to, o, step); err != nil {
-		return done, errors.Join(err, target.Close())
+	if done, err = copyInto(ctx, source.Engine, target, step); err == nil {
+		err = target.Finish(ctx)
 	}
-	return done, endCopy(to.Path, target)
+	return done, errors.Join(err, target.Close())
+}
+
+// newTarget makes a place the target of a copy.
+func newTarget(ctx context.Context, from, to Location, o Options) (Target, error) {
+	e, err := named(to.Engine)
+	if err != nil {
+		return nil, err
+	}
+	o.CompactMinBytes, o.Repair = 0, false
+	if !e.remote {
+		return newDirectory(e, from, to.Path, o)
+	}
+	if from.URI == to.URI {
+		return nil, fmt.Errorf("%s cannot be copied into itself", from)
+	}
+	o.URI = to.URI
+	return e.code.Target(ctx, o)
+}
+
+// directory is a Target on disk. It is marked as unfinished.
+type directory struct {
+	engine  *engine
+	options Options
+	marker  *os.File // locked
+	over    bool
+}
+
+func newDirectory(e *engine, from Location, path string, o Options) (*directory, error) {
+	marker, err := beginCopy(from.Path, path)
+	if err != nil {
+		return nil, err
+	}
+	o.Path = path
+	return &directory{engine: e, options: o, marker: marker}, nil
+}
+
+// Open opens the engine.
+func (d *directory) Open(context.Context) (storage.Engine, error) {
+	opened, err := d.engine.openAt(d.options)
+	return opened.Engine, err
+}
+
+// Held returns nil: the marker is locked as long as the process lives.
+func (d *directory) Held(context.Context) error { return nil }
+
+// Finish turns the directory into a data directory like any other.
+func (d *directory) Finish(context.Context) error {
+	d.over = true
+	if err := removeLocked(d.marker); err != nil {
+		return err
+	}
+	return syncDir(d.options.Path)
+}
+
+// Close releases the marker, and leaves it.
+func (d *directory) Close() error {
+	if d.over {
+		return nil
+	}
+	return d.marker.Close()
 }
 
 // openSource opens an engine whose data must exist.
 func openSource(from Location, o Options) (Opened, error) {
+	o.CompactMinBytes, o.Repair = -1, false
+	if Remote(from.Engine) {
+		e, err := named(from.Engine)
+		if err != nil {
+			return Opened{}, err
+		}
+		o.URI, o.MustExist = from.URI, true
+		return e.openAt(o)
+	}
 	e, err := ofDir(from.Path)
 	if err != nil {
 		return Opened{}, err
@@ -86,38 +126,38 @@ func openSource(from Location, o Options) (Opened, error) {
 	if e.name != from.Engine {
 		return Opened{}, fmt.Errorf("%s has data of the storage engine %s: name it %s:%s", from.Path, e.name, e.name, from.Path)
 	}
-	o.Path, o.CompactMinBytes, o.Repair = from.Path, -1, false
+	o.Path = from.Path
 	return e.openAt(o)
 }
 
 // beginCopy makes the target and marks it as unfinished. Of an earlier copy
 // that has not been finished nothing remains. It returns the marker, which is
 // locked.
-func beginCopy(from, to Location) (marker *os.File, err error) {
-	if same(from.Path, to.Path) {
-		return nil, fmt.Errorf("%s cannot be copied into itself", from.Path)
+func beginCopy(from, to string) (marker *os.File, err error) {
+	if same(from, to) {
+		return nil, fmt.Errorf("%s cannot be copied into itself", from)
 	}
-	again := exists(to.Path, unfinishedName)
+	again := exists(to, unfinishedName)
 	if !again {
-		missing, err := emptyOrMissing(to.Path)
+		missing, err := emptyOrMissing(to)
 		if err != nil {
 			return nil, err
 		}
 		if missing {
-			if err := os.MkdirAll(to.Path, 0o700); err != nil {
-				return nil, explain(to.Path, err)
+			if err := os.MkdirAll(to, 0o700); err != nil {
+				return nil, explain(to, err)
 			}
 		}
 	}
-	marker, err = lockFile(filepath.Join(to.Path, unfinishedName))
+	marker, err = lockFile(filepath.Join(to, unfinishedName))
 	if err != nil {
-		return nil, explain(to.Path, err)
+		return nil, explain(to, err)
 	}
 	if again {
-		err = removeOthers(to.Path)
+		err = removeOthers(to)
 	}
 	if err == nil {
-		err = syncDir(to.Path)
+		err = syncDir(to)
 	}
 	if err != nil {
 		return nil, errors.Join(err, marker.Close())
@@ -146,48 +186,40 @@ func removeOthers(dir string) error {
 
 // copyInto copies to the target, closes it, and compares what it has when it
 // is opened again.
-func copyInto(ctx context.Context, source storage.Engine, to Location, o Options, step Step) (done Copied, err error) {
+func copyInto(ctx context.Context, source storage.Engine, target Target, step Step) (done Copied, err error) {
+	total := int64(0)
 	t := &transfer{from: source}
-	size, err := t.size(ctx)
-	if err != nil {
-		return done, err
-	}
-	total := 2 * size
+	t.begin = func(bytes int64) { total = 2 * bytes; step(total, 0) }
 	t.tick = func(bytes int64) { step(total, bytes) }
-	step(total, 0)
-	e, err := named(to.Engine)
-	if err != nil {
-		return done, err
-	}
-	o.Path, o.CompactMinBytes, o.Repair = to.Path, 0, false
 	var prints []*imprint
-	err = during(e, o, func(target storage.Engine) (err error) {
-		prints, err = t.copyTo(ctx, target)
+	err = during(ctx, target, func(engine storage.Engine) (err error) {
+		t.update = func(ctx context.Context, fn func(storage.Tx) error) error {
+			if err := target.Held(ctx); err != nil {
+				return err
+			}
+			if sharer, ok := engine.(storage.Sharer); ok {
+				return sharer.UpdateShared(ctx, fn)
+			}
+			return engine.Update(ctx, fn)
+		}
+		prints, err = t.copyTo(ctx, engine)
 		return err
 	})
 	if err != nil {
 		return done, err
 	}
-	err = during(e, o, func(target storage.Engine) (err error) {
-		done, err = t.compare(ctx, target, prints)
+	err = during(ctx, target, func(engine storage.Engine) (err error) {
+		done, err = t.compare(ctx, engine, prints)
 		return err
 	})
 	return done, err
 }
 
 // during opens an engine for a function, and closes it.
-func during(e *engine, o Options, fn func(storage.Engine) error) error {
-	opened, err := e.openAt(o)
+func during(ctx context.Context, target Target, fn func(storage.Engine) error) error {
+	e, err := target.Open(ctx)
 	if err != nil {
 		return err
 	}
-	return errors.Join(fn(opened.Engine), opened.Close())
-}
-
-// endCopy turns the target into a data directory like any other.
-func endCopy(dir string, marker *os.File) error {
-	if err := removeLocked(marker); err != nil {
-		return err
-	}
-	return syncDir(dir)
+	return errors.Join(fn(e), e.Close())
 }

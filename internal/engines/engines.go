@@ -6,6 +6,7 @@
 package engines
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -26,6 +27,7 @@ const Default = "bunt"
 type Options struct {
 	Path          string // of the data directory, or Memory
 	URI           string // of the database of an engine that is remote
+	MustExist     bool   // fail if that database has no data of the engine
 	Indexer       storage.Indexer
 	Clock         clock.Clock // nil: the system's
 	CacheBytes    int64       // memory for data that are read from disk; 0: the engine's default
@@ -54,6 +56,16 @@ type Implementation struct {
 	Open    func(Options) (Opened, error)
 	Check   func(dir string, ix storage.Indexer) (*storage.Report, error)
 	Restore func(from, to string, ix storage.Indexer) (*storage.Report, error)
+	// Target makes Options.URI the target of a copy, if the engine is remote.
+	Target func(context.Context, Options) (Target, error)
+}
+
+// Target is where data are copied to. Until Finish nobody else can use it.
+type Target interface {
+	Open(context.Context) (storage.Engine, error)
+	Held(context.Context) error   // fails if it does not belong to this process any more
+	Finish(context.Context) error // makes it like any other data
+	Close() error                 // gives up what is not finished; after Finish it does nothing
 }
 
 // engine is an entry of the table.

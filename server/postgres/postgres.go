@@ -19,15 +19,38 @@ import (
 )
 
 func init() {
-	engines.Link("postgres", engines.Implementation{Open: open, Check: check, Restore: restore})
+	engines.Link("postgres", engines.Implementation{Open: open, Check: check, Restore: restore, Target: target})
 }
 
 func open(o engines.Options) (engines.Opened, error) {
-	e, err := postgres.Open(context.Background(), postgres.Options{URI: o.URI, Indexer: o.Indexer, Watched: watched, Logger: o.Logger})
+	e, err := postgres.Open(context.Background(), options(o))
 	if err != nil {
 		return engines.Opened{}, err
 	}
 	return engines.Opened{Engine: e}, nil
+}
+
+func options(o engines.Options) postgres.Options {
+	return postgres.Options{URI: o.URI, Indexer: o.Indexer, Watched: watched, MustExist: o.MustExist, Logger: o.Logger}
+}
+
+// target makes the tables of a database the target of a copy.
+func target(ctx context.Context, o engines.Options) (engines.Target, error) {
+	t, err := postgres.NewTarget(ctx, options(o))
+	if err != nil {
+		return nil, err
+	}
+	return copyTarget{t}, nil
+}
+
+type copyTarget struct{ *postgres.Target }
+
+func (t copyTarget) Open(ctx context.Context) (storage.Engine, error) {
+	e, err := t.Target.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
 }
 
 // watched reports whether servers keep what is in a collection: users and roles,

@@ -53,6 +53,9 @@ type Options struct {
 	Address string
 	// Logger receives messages about background work.
 	Logger func(format string, args ...any)
+	// MustExist makes Open fail if there are no tables, instead of making them.
+	MustExist bool
+	copying   bool // the tables have an unfinished copy, of this process
 	// Trips is called for each round trip. It is for tests.
 	Trips func()
 }

@@ -32,6 +32,9 @@ var migrations = [...][]string{{
 	`create index claim_owner on claim (server, txn)`,
 }}
 
+// tables are all of them but meta.
+var tables = []string{"kv", "head", "catalog", "stats", "server", "lease", "claim"}
+
 // ErrFormat reports tables of a newer version.
 var ErrFormat = errors.New("the tables were made by a newer version of DuskDB")
 
@@ -73,6 +76,56 @@ func (s *store) createOnce(ctx context.Context) error {
 		return err
 	}
 	defer c.close()
+	if s.opts.copying {
+		return s.checkCopying(ctx, c)
+	}
+	if err := s.createMeta(ctx, c); err != nil {
+		return err
+	}
+	c.simple(`begin isolation level serializable`)
+	c.simple(`insert into meta values (1, 0) on conflict do nothing`)
+	c.simple(`update meta set one = 1`) // waits for another server
+	c.simple(`select format::text from meta`)
+	found := int64(0)
+	err = c.run(ctx, func(_ int, v [][]byte) error {
+		_, err := fmt.Sscan(string(v[0]), &found)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	switch {
+	case found == unfinished:
+		return unfinishedError(s.opts.Schema)
+	case found > int64(format):
+		return newerFormat(s.opts.Schema, found)
+	}
+	for n := int(found); n < format; n++ {
+		for _, sql := range migrations[n] {
+			c.simple(sql)
+		}
+	}
+	c.simple(fmt.Sprintf(`update meta set format = %d`, format))
+	c.simple(`commit`)
+	return c.run(ctx, nil)
+}
+
+// createMeta makes the schema and the table of the format, unless they exist. It
+// leaves tables with an unfinished copy as they are: a lock of the copy would have
+// to be waited for.
+func (s *store) createMeta(ctx context.Context, c *conn) error {
+	found, err := formatOf(ctx, c)
+	switch {
+	case errors.Is(err, errNoTables) && s.opts.MustExist:
+		return fmt.Errorf("the schema %s has no data of DuskDB: %w", quoted(s.opts.Schema), err)
+	case errors.Is(err, errNoTables):
+	case err != nil || s.opts.copying:
+		return err
+	case found == unfinished:
+		return unfinishedError(s.opts.Schema)
+	default:
+		return nil
+	}
 	c.simple("create schema if not exists " + quoted(s.opts.Schema))
 	if err := c.run(ctx, nil); err != nil {
 		var pe *pgconn.PgError
@@ -81,30 +134,42 @@ func (s *store) createOnce(ctx context.Context) error {
 		}
 	}
 	c.simple(`create table if not exists meta (one int4 primary key, format int8 not null)`)
-	if err := c.run(ctx, nil); err != nil {
-		return err
-	}
-	c.simple(`begin isolation level serializable`)
-	c.simple(`insert into meta values (1, 0) on conflict do nothing`)
-	c.simple(`update meta set one = 1`) // waits for another server
+	return c.run(ctx, nil)
+}
+
+// formatOf reads the format of the tables; errNoTables if there are none.
+func formatOf(ctx context.Context, c *conn) (found int64, err error) {
 	c.simple(`select format::text from meta`)
-	found := 0
 	err = c.run(ctx, func(_ int, v [][]byte) error {
 		_, err := fmt.Sscan(string(v[0]), &found)
 		return err
 	})
+	var pe *pgconn.PgError
+	if errors.As(err, &pe) && (pe.Code == "42P01" || pe.Code == "3F000") {
+		return 0, errNoTables
+	}
+	return found, err
+}
+
+// readFormat is formatOf on a connection of its own.
+func (s *store) readFormat(ctx context.Context) (int64, error) {
+	c, err := dial(ctx, s.config)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if found > format {
-		return fmt.Errorf("%w: the schema %s has format %d, this version knows formats up to %d; use the newer version", ErrFormat, quoted(s.opts.Schema), found, format)
+	defer c.close()
+	return formatOf(ctx, c)
+}
+
+func newerFormat(schema string, found int64) error {
+	return fmt.Errorf("%w: the schema %s has format %d, this version knows formats up to %d; use the newer version", ErrFormat, quoted(schema), found, format)
+}
+
+// checkCopying makes sure that the tables are those that a Target has made.
+func (s *store) checkCopying(ctx context.Context, c *conn) error {
+	found, err := formatOf(ctx, c)
+	if err == nil && found != unfinished {
+		err = errTargetInUse
 	}
-	for n := found; n < format; n++ {
-		for _, sql := range migrations[n] {
-			c.simple(sql)
-		}
-	}
-	c.simple(fmt.Sprintf(`update meta set format = %d`, format))
-	c.simple(`commit`)
-	return c.run(ctx, nil)
+	return err
 }
