@@ -14,6 +14,10 @@ const (
 	laneIdle     = "idle"     // the queue is deleted
 )
 
+// Removes reports whether the events of a lane of a forecast remove something: ends of locks
+// and scheduled times do not.
+func Removes(lane string) bool { return lane != laneLock && lane != laneSchedule }
+
 // lanes are the indexes of due messages.
 var lanes = []struct{ index, lane string }{{byExpiry, laneExpiry}, {byLock, laneLock}, {bySchedule, laneSchedule}}
 

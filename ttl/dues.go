@@ -21,6 +21,7 @@ type DueRecord struct {
 type Dues struct {
 	Now  int64
 	Most int // above 0
+	Only Set // the policies whose records are listed; empty: all
 	list []DueRecord
 }
 
@@ -38,6 +39,9 @@ func (d *Dues) Add(coll storage.Collection, rules *Rules) error {
 	}
 	for i := range rules.Indexes {
 		l := &rules.Indexes[i]
+		if d.Only != 0 && !d.Only.Has(l.Policy) {
+			continue
+		}
 		from := l.From
 		if l.Policy == Document {
 			from = max(from, minus(d.Now, l.After)+1)

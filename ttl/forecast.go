@@ -27,7 +27,11 @@ type Horizon struct {
 	Length int64 // milliseconds, above 0
 	Parts  int   // above 0
 	Empty  bool  // histograms include the parts without documents
+	Only   Set   // the policies to forecast; empty: all
 }
+
+// wants reports whether a policy is to be forecast.
+func (h Horizon) wants(p Policy) bool { return h.Only == 0 || h.Only.Has(p) }
 
 // part returns the part of the horizon that contains an instant, -1 if the
 // instant lies beyond.
@@ -47,6 +51,9 @@ func (r *Rules) Forecast(coll storage.Collection, h Horizon) ([]Forecast, error)
 	}
 	out := make([]Forecast, 0, len(r.Indexes))
 	for i := range r.Indexes {
+		if !h.wants(r.Indexes[i].Policy) {
+			continue
+		}
 		f, err := r.Indexes[i].forecast(coll, h)
 		if err != nil {
 			return nil, err
@@ -163,6 +170,38 @@ func (l *ExpiryIndex) next(coll storage.Collection, now int64, f *Forecast) (err
 	return err
 }
 
+// Merge adds the numbers of another forecast over the same horizon.
+func (f *Forecast) Merge(other *Forecast) {
+	f.Pending += other.Pending
+	if other.Overdue > 0 && (f.Overdue == 0 || other.Oldest < f.Oldest) {
+		f.Oldest = other.Oldest
+	}
+	f.Overdue += other.Overdue
+	if other.HasNext && (!f.HasNext || other.Next < f.Next) {
+		f.Next, f.HasNext = other.Next, true
+	}
+	for i, n := range other.Buckets {
+		f.Buckets[i] += n
+	}
+}
+
+// Due returns the number of records that are overdue or become due within the horizon.
+func (f *Forecast) Due() int64 {
+	n := f.Overdue
+	for _, b := range f.Buckets {
+		n += b
+	}
+	return n
+}
+
+// First returns when the first record expires or has expired; ok is false if none does.
+func (f *Forecast) First() (at int64, ok bool) {
+	if f.Overdue > 0 {
+		return f.Oldest, true
+	}
+	return f.Next, f.HasNext
+}
+
 // count adds one record that expires at an instant. Instants come in order.
 func (f *Forecast) count(at int64, h Horizon) {
 	f.Pending++
@@ -183,6 +222,21 @@ func (f *Forecast) count(at int64, h Horizon) {
 
 // Append writes the forecast into an open document.
 func (f *Forecast) Append(b *value.Builder, h Horizon) {
+	f.AppendCounts(b)
+	b.StartArray("histogram")
+	for i, n := range f.Buckets {
+		if n == 0 && !h.Empty {
+			continue
+		}
+		from := h.Now + int64(float64(h.Length)*float64(i)/float64(h.Parts))
+		to := h.Now + int64(float64(h.Length)*float64(i+1)/float64(h.Parts))
+		b.StartDocument("").Date("after", from).Date("until", to).Int64("count", n).End()
+	}
+	b.End()
+}
+
+// AppendCounts writes the forecast without its histogram into an open document.
+func (f *Forecast) AppendCounts(b *value.Builder) {
 	b.String("policy", f.Policy.String())
 	if f.Index != "" {
 		b.String("index", f.Index)
@@ -197,16 +251,6 @@ func (f *Forecast) Append(b *value.Builder, h Horizon) {
 	if f.HasNext {
 		b.Date("nextDue", f.Next)
 	}
-	b.StartArray("histogram")
-	for i, n := range f.Buckets {
-		if n == 0 && !h.Empty {
-			continue
-		}
-		from := h.Now + int64(float64(h.Length)*float64(i)/float64(h.Parts))
-		to := h.Now + int64(float64(h.Length)*float64(i+1)/float64(h.Parts))
-		b.StartDocument("").Date("after", from).Date("until", to).Int64("count", n).End()
-	}
-	b.End()
 }
 
 // PendingPurge counts the documents that have expired under the document

@@ -41,10 +41,10 @@ type Monitor struct {
 	seen    time.Time     // the clock before the last jump
 	ran     bool          // a pass ran since the last jump began
 	last    Result
-	recent  []time.Duration // durations of the last passes, newest first
+	recent  []Result // of the last passes, newest first
 }
 
-// recentPasses is the number of durations to keep.
+// recentPasses is the number of results to keep.
 const recentPasses = 10
 
 // NewMonitor returns a Monitor whose first sleep begins now. Start starts its
@@ -75,8 +75,8 @@ func (m *Monitor) LastPass() Result {
 	return m.last
 }
 
-// RecentPasses returns the durations of the last passes, newest first.
-func (m *Monitor) RecentPasses() []time.Duration {
+// RecentPasses returns the results of the last passes, newest first.
+func (m *Monitor) RecentPasses() []Result {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.recent)
@@ -199,7 +199,7 @@ func (m *Monitor) sleep() {
 func (m *Monitor) ended(r Result) {
 	m.mu.Lock()
 	m.last = r
-	m.recent = slices.Insert(m.recent, 0, r.Took)
+	m.recent = slices.Insert(m.recent, 0, r)
 	m.recent = m.recent[:min(len(m.recent), recentPasses)]
 	m.mu.Unlock()
 	m.sleep()

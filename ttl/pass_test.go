@@ -404,7 +404,7 @@ func TestOtherTargetsAndReply(t *testing.T) {
 	q := &fakeTarget{Removed: Removed{MessagesDropped: 2, MessagesDeadLettered: 3, QueuesDropped: 1}}
 	h.targets = []Target{q}
 	m, _ := newTestMonitor(h)
-	wanted, err := ParseTargets([]string{"messageQueue"})
+	wanted, err := ParseTargets("runExpirationPass", []string{"messageQueue"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -417,7 +417,7 @@ func TestOtherTargetsAndReply(t *testing.T) {
 	if got := b.Doc().JSON(); got != `{"deleted":{"ttl":0,"clustered":0,"timeseriesBuckets":0,"documentTtl":0,"messagesDropped":2,"messagesDeadLettered":3,"queuesDropped":1},"subPasses":1}` {
 		t.Error(got)
 	}
-	if _, err := ParseTargets([]string{"all"}); err == nil {
+	if _, err := ParseTargets("runExpirationPass", []string{"all"}); err == nil {
 		t.Error("an unknown target is accepted")
 	}
 	if len(TargetNames()) != 5 {

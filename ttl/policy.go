@@ -54,13 +54,13 @@ var targetSets = map[string]Set{
 	"messageQueue": SetOf(Message),
 }
 
-// ParseTargets reads the targets argument of runExpirationPass.
-func ParseTargets(names []string) (Set, error) {
+// ParseTargets reads the argument targets of a command.
+func ParseTargets(command string, names []string) (Set, error) {
 	var s Set
 	for _, name := range names {
 		t, ok := targetSets[name]
 		if !ok {
-			return 0, badTarget(name)
+			return 0, badTarget(command, name)
 		}
 		s |= t
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-func badTarget(name string) error {
-	return mongoerr.Newf(mongoerr.BadValue, "Enumeration value '%s' for field 'runExpirationPass.targets' is not a valid value.", name)
+func badTarget(command, name string) error {
+	return mongoerr.Newf(mongoerr.BadValue, "Enumeration value '%s' for field '%s.targets' is not a valid value.", name, command)
 }
 
 // Off stands for "off" and null in collMod.

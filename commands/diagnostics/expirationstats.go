@@ -23,14 +23,22 @@ type expirationStatsArgs struct {
 	Buckets *int64      `arg:"buckets"`
 	Empty   bool        `arg:"empty"`
 	List    *int64      `arg:"list"`
+	Targets args.Array  `arg:"targets"`
+	Passes  bool        `arg:"passes"`
+	Top     *int64      `arg:"top"`
+	Skip    *int64      `arg:"skip"`
+	Search  *string     `arg:"search"`
+	SortBy  *string     `arg:"sortBy"`
 }
 
 var expirationStatsSpec = args.New[expirationStatsArgs]("expirationStats")
 
-// Limits of a forecast: the parts of a histogram, and the documents that it names.
+// Limits of a forecast: the parts of a histogram, and the documents and, in the short form,
+// the collections that it names.
 const (
 	maxForecastParts = 1000
 	maxForecastList  = 1000
+	maxForecastTop   = 1000
 )
 
 // runExpirationStats forecasts how many documents will expire, from the expiry indexes
@@ -40,32 +48,25 @@ func runExpirationStats(c *kernel.Call) error {
 	if err := expirationStatsSpec.Decode(c.Body, &a); err != nil {
 		return err
 	}
-	h := ttl.Horizon{Now: c.Now, Length: 3600_000, Parts: 10, Empty: a.Empty}
-	if a.Horizon != nil {
-		if *a.Horizon < 1 || *a.Horizon > math.MaxInt64/1000 {
-			return mongoerr.Newf(mongoerr.BadValue, "horizonSeconds must be positive, not %d", *a.Horizon)
-		}
-		h.Length = *a.Horizon * 1000
+	h, err := horizonOf(c, &a)
+	if err != nil {
+		return err
 	}
-	if a.Buckets != nil {
-		if *a.Buckets < 1 || *a.Buckets > maxForecastParts {
-			return mongoerr.Newf(mongoerr.BadValue, "buckets must be between 1 and %d, not %d", maxForecastParts, *a.Buckets)
-		}
-		h.Parts = int(*a.Buckets)
-	}
-	f := forecasts{c: c, horizon: h}
+	f := forecasts{c: c, horizon: h, passes: a.Passes}
 	if a.List != nil {
-		if *a.List < 1 || *a.List > maxForecastList {
-			return mongoerr.Newf(mongoerr.BadValue, "list must be between 1 and %d, not %d", maxForecastList, *a.List)
+		if err := within("list", *a.List, maxForecastList); err != nil {
+			return err
 		}
-		f.dues = &ttl.Dues{Now: c.Now, Most: int(*a.List)}
+		f.dues = &ttl.Dues{Now: c.Now, Most: int(*a.List), Only: h.Only}
+	}
+	if f.top, err = topOf(&a, h); err != nil {
+		return err
 	}
 	ns := storage.Namespace{DB: c.DB}
 	if c.DB == "admin" {
 		ns.DB = "" // all databases
 	}
 	if n, ok := a.Stats.AsInt64(); !ok || n != 1 {
-		var err error
 		if ns, err = c.NamespaceOf(a.Stats); err != nil {
 			return err
 		}
@@ -73,11 +74,41 @@ func runExpirationStats(c *kernel.Call) error {
 	return f.write(ns)
 }
 
+// horizonOf reads how far, in how many parts and for which policies to look ahead.
+func horizonOf(c *kernel.Call, a *expirationStatsArgs) (h ttl.Horizon, err error) {
+	h = ttl.Horizon{Now: c.Now, Length: 3600_000, Parts: 10, Empty: a.Empty}
+	if a.Horizon != nil {
+		if *a.Horizon < 1 || *a.Horizon > math.MaxInt64/1000 {
+			return h, mongoerr.Newf(mongoerr.BadValue, "horizonSeconds must be positive, not %d", *a.Horizon)
+		}
+		h.Length = *a.Horizon * 1000
+	}
+	if a.Buckets != nil {
+		if err := within("buckets", *a.Buckets, maxForecastParts); err != nil {
+			return h, err
+		}
+		h.Parts = int(*a.Buckets)
+	}
+	if a.Targets != nil {
+		h.Only, err = targetsOf("expirationStats", a.Targets)
+	}
+	return h, err
+}
+
+func within(name string, n, most int64) error {
+	if n < 1 || n > most {
+		return mongoerr.Newf(mongoerr.BadValue, "%s must be between 1 and %d, not %d", name, most, n)
+	}
+	return nil
+}
+
 // forecasts writes the reply of expirationStats.
 type forecasts struct {
 	c       *kernel.Call
 	horizon ttl.Horizon
-	dues    *ttl.Dues // nil: documents are not listed
+	dues    *ttl.Dues    // nil: documents are not listed
+	top     *topForecast // nil: the long form
+	passes  bool         // the last passes are listed
 }
 
 // write writes the forecasts of a collection, or of all in the database or in all
@@ -93,7 +124,10 @@ func (f *forecasts) write(ns storage.Namespace) error {
 			return err
 		}
 		for _, info := range infos {
-			if ns.DB == "" && !f.mayShow(shown, info.Namespace.DB) {
+			if err := c.Interrupted(); err != nil {
+				return err
+			}
+			if ns.DB == "" && (f.top != nil && internalDB(info.Namespace.DB) || !f.mayShow(shown, info.Namespace.DB)) {
 				continue
 			}
 			name := info.Namespace.Coll
@@ -104,7 +138,20 @@ func (f *forecasts) write(ns storage.Namespace) error {
 				continue
 			}
 			found = true
-			if err := f.collection(tx, info, name); err != nil {
+			x, err := f.collection(tx, info, name)
+			if err != nil {
+				return err
+			}
+			switch {
+			case x == nil:
+			case f.top != nil:
+				f.top.add(x)
+			default:
+				x.append(b, f.horizon)
+			}
+		}
+		if f.top != nil {
+			if err := f.top.appendCollections(tx, b); err != nil {
 				return err
 			}
 		}
@@ -117,23 +164,46 @@ func (f *forecasts) write(ns storage.Namespace) error {
 	if ns.Coll != "" && !found {
 		return mongoerr.Newf(mongoerr.NamespaceNotFound, "ns does not exist: %s", ns)
 	}
-	if c.Svc.Params.Bool("ttlMonitorEnabled") {
-		b.Date("nextPass", c.Svc.Monitor.NextPass())
+	if f.top != nil {
+		f.top.appendTotals(b, f.horizon)
 	}
-	last := c.Svc.Monitor.LastPass()
+	f.monitor()
+	return nil
+}
+
+// monitor writes what the monitor did and when it goes on.
+func (f *forecasts) monitor() {
+	b, m := f.c.Reply, f.c.Svc.Monitor
+	if f.c.Svc.Params.Bool("ttlMonitorEnabled") {
+		b.Date("nextPass", m.NextPass())
+	}
+	last, recent := m.LastPass(), m.RecentPasses()
 	b.StartDocument("lastPass")
 	if last.SubPasses > 0 {
-		b.Date("at", last.At)
-		last.AppendTook(b)
-		last.Append(b)
+		appendPass(b, &last)
 	}
 	b.End()
 	b.StartArray("recentPassMillis")
-	for _, took := range c.Svc.Monitor.RecentPasses() {
-		b.Double("", ttl.Millis(took))
+	for i := range recent {
+		b.Double("", ttl.Millis(recent[i].Took))
 	}
 	b.End()
-	return nil
+	if !f.passes {
+		return
+	}
+	b.StartArray("passes")
+	for i := range recent {
+		b.StartDocument("")
+		appendPass(b, &recent[i])
+		b.End()
+	}
+	b.End()
+}
+
+func appendPass(b *value.Builder, r *ttl.Result) {
+	b.Date("at", r.At)
+	r.AppendTook(b)
+	r.Append(b)
 }
 
 // mayShow reports whether the user may see the forecasts of a database.
@@ -188,65 +258,80 @@ func (f *forecasts) due(tx storage.Tx) error {
 	return nil
 }
 
-// collection writes the forecast of one collection. It writes nothing if documents of
-// the collection do not expire, as in a dead-letter collection.
-func (f *forecasts) collection(tx storage.Tx, info *storage.Info, name string) (err error) {
+// expiring is the forecast of one collection.
+type expiring struct {
+	info     *storage.Info
+	ns       string // as users know it
+	bytes    int64
+	list     []ttl.Forecast
+	queue    bool
+	messages queue.Stats
+}
+
+// collection reads the forecast of one collection; nil if documents of the collection do not
+// expire, as in a dead-letter collection, or only by policies that are not wanted.
+func (f *forecasts) collection(tx storage.Tx, info *storage.Info, name string) (*expiring, error) {
 	c, h := f.c, f.horizon
 	m := catalog.Of(info)
-	var coll storage.Collection
-	var list []ttl.Forecast
-	var messages queue.Stats
-	switch {
-	case m.IsQueue && queue.DeadLetterOf(info.Options) == "":
-		if list, messages, err = c.Svc.Queues.Forecast(tx, info.Namespace, h); err != nil {
-			return err
-		}
-		if f.dues != nil {
-			if coll, err = tx.Collection(info.Namespace); err != nil {
-				return err
-			}
-			if err = queue.AddDues(coll, f.dues); err != nil {
-				return err
-			}
-		}
-	case m.Rules != nil:
-		if coll, err = tx.Collection(info.Namespace); err != nil {
-			return err
-		}
-		if list, err = m.Rules.Forecast(coll, h); err != nil {
-			return err
-		}
-		if f.dues != nil {
-			if err := f.dues.Add(coll, m.Rules); err != nil {
-				return err
-			}
-		}
-	default:
-		return nil
+	isQueue := m.IsQueue && queue.DeadLetterOf(info.Options) == ""
+	if !isQueue && (m.IsQueue || m.Rules == nil) || isQueue && h.Only != 0 && !h.Only.Has(ttl.Message) {
+		return nil, nil
 	}
-	b := c.Reply
-	if coll == nil {
-		if coll, err = tx.Collection(info.Namespace); err != nil {
-			return err
-		}
-	}
-	size, err := coll.Size()
+	x := &expiring{info: info, ns: info.Namespace.DB + "." + name, queue: isQueue}
+	coll, err := tx.Collection(info.Namespace)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	b.StartDocument("").String("ns", info.Namespace.DB+"."+name).Int64("bytes", size)
+	if isQueue {
+		if x.list, x.messages, err = c.Svc.Queues.Forecast(tx, info.Namespace, h); err == nil && f.dues != nil {
+			err = queue.AddDues(coll, f.dues)
+		}
+	} else {
+		if x.list, err = m.Rules.Forecast(coll, h); err == nil && f.dues != nil {
+			err = f.dues.Add(coll, m.Rules)
+		}
+	}
+	if err != nil || len(x.list) == 0 && h.Only != 0 {
+		return nil, err
+	}
+	if f.top == nil || f.top.sizes {
+		x.bytes, err = coll.Size()
+	}
+	return x, err
+}
+
+// append writes the forecast with its histograms.
+func (x *expiring) append(b *value.Builder, h ttl.Horizon) {
+	b.StartDocument("").String("ns", x.ns).Int64("bytes", x.bytes)
 	b.StartArray("policies")
-	for i := range list {
+	for i := range x.list {
 		b.StartDocument("")
-		list[i].Append(b, h)
+		x.list[i].Append(b, h)
 		b.End()
 	}
 	b.End()
-	if m.IsQueue {
+	x.appendMessages(b)
+	b.End()
+}
+
+// appendShort writes the forecast with one number in place of the histograms.
+func (x *expiring) appendShort(b *value.Builder, due int64) {
+	b.StartDocument("").String("ns", x.ns).Int64("bytes", x.bytes).Int64("due", due)
+	b.StartArray("policies")
+	for i := range x.list {
+		b.StartDocument("")
+		x.list[i].AppendCounts(b)
+		b.End()
+	}
+	b.End()
+	x.appendMessages(b)
+	b.End()
+}
+
+func (x *expiring) appendMessages(b *value.Builder) {
+	if x.queue {
 		b.StartDocument("messages")
-		mq.AppendQueueStats(b, &messages)
+		mq.AppendQueueStats(b, &x.messages)
 		b.End()
 	}
-	b.End()
-	return nil
 }

@@ -117,15 +117,8 @@ func runExpirationPass(c *kernel.Call) error {
 	}
 	wanted := ttl.All
 	if a.Targets != nil {
-		var names []string
-		for v := range value.Doc(a.Targets).Values() {
-			if v.Kind() != value.KindString {
-				return args.WrongType("runExpirationPass", "targets", v, "string")
-			}
-			names = append(names, v.Str())
-		}
 		var err error
-		if wanted, err = ttl.ParseTargets(names); err != nil {
+		if wanted, err = targetsOf("runExpirationPass", a.Targets); err != nil {
 			return err
 		}
 	}
@@ -135,4 +128,16 @@ func runExpirationPass(c *kernel.Call) error {
 	}
 	r.Append(c.Reply)
 	return nil
+}
+
+// targetsOf reads the names of policies.
+func targetsOf(command string, list args.Array) (ttl.Set, error) {
+	var names []string
+	for v := range value.Doc(list).Values() {
+		if v.Kind() != value.KindString {
+			return 0, args.WrongType(command, "targets", v, "string")
+		}
+		names = append(names, v.Str())
+	}
+	return ttl.ParseTargets(command, names)
 }

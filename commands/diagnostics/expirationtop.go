@@ -1,0 +1,162 @@
+package diagnostics
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/queue"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/ttl"
+	"github.com/duskdb/duskdb/value"
+)
+
+// topForecast is the short form of a forecast: totals by policy, and a page of the
+// collections in an order, so that the length of the reply does not depend on how many
+// collections the server has.
+type topForecast struct {
+	most, skip  int
+	search      string // lower case; what the names contain
+	sizes       bool   // the order needs the sizes of all collections
+	compare     func(a, b *ranked) int
+	collections int
+	found       []ranked
+	totals      []ttl.Forecast
+}
+
+// ranked is a collection with what its place depends on. The ends of locks and scheduled
+// times do not count, as they remove nothing.
+type ranked struct {
+	*expiring
+	first                 int64
+	never                 bool // nothing will expire
+	within                int64
+	totalPending, overdue int64
+}
+
+// topOrders are the orders of collections; what is equal is in the order of the names.
+var topOrders = map[string]func(a, b *ranked) int{
+	"ns": func(a, b *ranked) int { return 0 },
+	"nextDue": func(a, b *ranked) int {
+		switch {
+		case a.never != b.never && a.never:
+			return 1
+		case a.never != b.never:
+			return -1
+		}
+		return cmp.Compare(a.first, b.first)
+	},
+	"due":     func(a, b *ranked) int { return cmp.Compare(b.within, a.within) },
+	"pending": func(a, b *ranked) int { return cmp.Compare(b.totalPending, a.totalPending) },
+	"overdue": func(a, b *ranked) int { return cmp.Compare(b.overdue, a.overdue) },
+	"bytes":   func(a, b *ranked) int { return cmp.Compare(b.bytes, a.bytes) },
+}
+
+// topOf reads the arguments of the short form; nil without it.
+func topOf(a *expirationStatsArgs, h ttl.Horizon) (*topForecast, error) {
+	if a.Top == nil {
+		if a.Skip != nil || a.Search != nil || a.SortBy != nil {
+			return nil, mongoerr.New(mongoerr.InvalidOptions, "skip, search and sortBy need top")
+		}
+		return nil, nil
+	}
+	if err := within("top", *a.Top, maxForecastTop); err != nil {
+		return nil, err
+	}
+	t := &topForecast{most: int(*a.Top), compare: topOrders["nextDue"]}
+	if a.Skip != nil {
+		if *a.Skip < 0 {
+			return nil, mongoerr.Newf(mongoerr.BadValue, "skip must not be negative, but is %d", *a.Skip)
+		}
+		t.skip = int(*a.Skip)
+	}
+	if a.Search != nil {
+		t.search = strings.ToLower(*a.Search)
+	}
+	if a.SortBy != nil {
+		if t.compare = topOrders[*a.SortBy]; t.compare == nil {
+			names := strings.Join(slices.Sorted(maps.Keys(topOrders)), ", ")
+			return nil, mongoerr.Newf(mongoerr.BadValue, "sortBy must be one of %s, not %q", names, *a.SortBy)
+		}
+		t.sizes = *a.SortBy == "bytes"
+	}
+	return t, nil
+}
+
+// add counts a collection and keeps it, without its histograms, if its name matches.
+func (t *topForecast) add(x *expiring) {
+	t.collections++
+	r := ranked{expiring: x, never: true}
+	for i := range x.list {
+		f := &x.list[i]
+		t.total(f)
+		if queue.Removes(f.Lane) {
+			r.within += f.Due()
+			r.totalPending += f.Pending
+			r.overdue += f.Overdue
+			if at, ok := f.First(); ok && (r.never || at < r.first) {
+				r.first, r.never = at, false
+			}
+		}
+		f.Buckets = nil
+	}
+	if strings.Contains(strings.ToLower(x.ns), t.search) {
+		t.found = append(t.found, r)
+	}
+}
+
+// total adds a forecast to that of its policy and lane.
+func (t *topForecast) total(f *ttl.Forecast) {
+	for i := range t.totals {
+		if sum := &t.totals[i]; sum.Policy == f.Policy && sum.Lane == f.Lane {
+			sum.Merge(f)
+			return
+		}
+	}
+	sum := *f
+	sum.Index = ""
+	sum.Buckets = slices.Clone(f.Buckets)
+	t.totals = append(t.totals, sum)
+}
+
+// appendCollections writes the wanted page of the collections.
+func (t *topForecast) appendCollections(tx storage.Tx, b *value.Builder) error {
+	slices.SortFunc(t.found, func(a, b ranked) int {
+		return cmp.Or(t.compare(&a, &b), cmp.Compare(a.ns, b.ns))
+	})
+	from := min(t.skip, len(t.found))
+	for _, r := range t.found[from : from+min(t.most, len(t.found)-from)] {
+		if !t.sizes {
+			coll, err := tx.Collection(r.info.Namespace)
+			if err != nil {
+				return err
+			}
+			if r.bytes, err = coll.Size(); err != nil {
+				return err
+			}
+		}
+		r.appendShort(b, r.within)
+	}
+	return nil
+}
+
+// appendTotals writes the numbers of all collections, of those found, and of each policy.
+func (t *topForecast) appendTotals(b *value.Builder, h ttl.Horizon) {
+	slices.SortFunc(t.totals, func(x, y ttl.Forecast) int {
+		return cmp.Or(cmp.Compare(x.Policy, y.Policy), cmp.Compare(x.Lane, y.Lane))
+	})
+	b.StartDocument("totals").Int64("collections", int64(t.collections)).Int64("found", int64(len(t.found)))
+	b.StartArray("policies")
+	for i := range t.totals {
+		b.StartDocument("")
+		t.totals[i].Append(b, h)
+		b.End()
+	}
+	b.End().End()
+}
+
+// internalDB reports whether a database belongs to the server, so that the short form of all
+// databases leaves it out.
+func internalDB(name string) bool { return name == "admin" || name == "config" || name == "local" }
