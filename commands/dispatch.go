@@ -14,6 +14,7 @@ import (
 	"github.com/duskdb/duskdb/commands/replication"
 	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -109,6 +110,9 @@ func execute(s *kernel.Service, c *kernel.Call) error {
 	}
 	if err != nil && c.Ctx.Err() != nil && kernel.IsContextError(err) {
 		err = mongoerr.From(context.Cause(c.Ctx))
+	}
+	if kernel.Retry(err) {
+		err = kernel.Translate(storage.Namespace{}, err)
 	}
 	if err == nil {
 		appendUnmetConcern(c)

@@ -369,7 +369,7 @@ func (w *bulkWrite) batch(ns int64) *write.BatchWrite {
 
 // fatal reports whether an error ends the command, and not only its operation.
 func (w *bulkWrite) fatal(err error) bool {
-	return w.c.Transaction() != nil && transaction.Transient(err) || mongoerr.From(err).Code.In(mongoerr.CategoryInterruption) || errors.Is(err, storage.ErrClosed)
+	return w.c.Transaction() != nil && transaction.Transient(err) || mongoerr.From(err).Code.In(mongoerr.CategoryInterruption) || errors.Is(err, storage.ErrClosed) || errors.Is(err, storage.ErrUnavailable)
 }
 
 // fail writes the result of an operation that failed.

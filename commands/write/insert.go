@@ -80,6 +80,9 @@ func (w *BatchWrite) Fail(i int, err error) error {
 
 // Fatal reports whether an error ends the whole command and not only its statement.
 func Fatal(err error) bool {
+	if errors.Is(err, storage.ErrUnavailable) || errors.Is(err, storage.ErrClosed) {
+		return true
+	}
 	switch mongoerr.CodeOf(err) {
 	case mongoerr.Interrupted, mongoerr.InterruptedAtShutdown, mongoerr.MaxTimeMSExpired, mongoerr.ClientDisconnect,
 		mongoerr.CommandNotSupportedOnView, mongoerr.InvalidNamespace:

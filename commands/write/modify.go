@@ -196,7 +196,7 @@ func modifyRecords(c *kernel.Call, m *Modification, ids []storage.RecordID) (out
 			_, err := change(c, m, w, r, &out)
 			return err
 		})
-		if errors.Is(err, storage.ErrConflict) || mongoerr.Is(err, mongoerr.WriteConflict) {
+		if kernel.Retry(err) || mongoerr.Is(err, mongoerr.WriteConflict) {
 			return err // to be tried again as a whole
 		}
 		if err != nil {
