@@ -149,16 +149,24 @@ func Start(settings ...string) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{dir: dir, bin: bin, settings: settings}
-	cmd := exec.Command(filepath.Join(bin, "initdb"), "-D", s.data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
-	cmd.Dir = dir
-	asUser(cmd)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("initdb: %w: %s", err, out)
+	if err := s.run("initdb", "-D", s.data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"); err != nil {
+		return nil, err
 	}
 	if s.port, err = freePort(); err != nil {
 		return nil, err
 	}
 	return s, s.Launch()
+}
+
+// run runs one of PostgreSQL's programs.
+func (s *Server) run(program string, args ...string) error {
+	cmd := exec.Command(filepath.Join(s.bin, program), args...)
+	cmd.Dir = s.dir
+	asUser(cmd)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", program, err, out)
+	}
+	return nil
 }
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }

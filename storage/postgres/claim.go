@@ -18,7 +18,7 @@ func (s *store) Claim(ctx context.Context, r *kv.ClaimRequest) (granted []bool, 
 	s.claimants.Store(r.Txn, nil)
 	granted, same, lost, err := s.claimOnce(ctx, r)
 	if lost && ctx.Err() == nil {
-		s.pool.drop()
+		s.drop()
 		granted, same, _, err = s.claimOnce(ctx, r)
 	}
 	return granted, same, err

@@ -29,6 +29,7 @@ type conn struct {
 	trips   func() // counts trips; may be nil
 	notify  func(channel, payload string)
 	session uint32 // the backend's process id
+	serves  bool   // it is for what the engine does, after the tables were made
 }
 
 // errBroken says that a connection is of no use any more: what its last trip has
@@ -197,9 +198,20 @@ func (c *conn) answer(row func(int, [][]byte) error) (err error) {
 			}
 		case *pgproto3.ReadyForQuery:
 			c.status = m.TxStatus
+			if c.serves && readOnly(err) {
+				c.fail(err)
+				return c.broken
+			}
 			return err
 		}
 	}
+}
+
+// readOnly reports whether an error says that the database cannot be written to: it is a
+// standby, or has become one.
+func readOnly(err error) bool {
+	var pe *pgconn.PgError
+	return errors.As(err, &pe) && (pe.Code == "25006" || pe.Code == "0A000")
 }
 
 // wait reads notifications until the context ends.

@@ -127,7 +127,8 @@ func TestRestart(t *testing.T) {
 // the answer to a commit, and the connection with it.
 type proxy struct {
 	net.Listener
-	to   string
+	to   atomic.Value // string
+	all  sync.Map     // net.Conn
 	lose atomic.Int64 // how many answers to commits will be lost
 	lost atomic.Int64
 }
@@ -136,7 +137,8 @@ func newProxy(tb testing.TB, to string) *proxy {
 	tb.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(tb, err)
-	p := &proxy{Listener: l, to: to}
+	p := &proxy{Listener: l}
+	p.to.Store(to)
 	tb.Cleanup(func() { _ = l.Close() })
 	go func() {
 		for {
@@ -150,9 +152,17 @@ func newProxy(tb testing.TB, to string) *proxy {
 	return p
 }
 
+// lead makes the proxy lead to another database, and ends all connections.
+func (p *proxy) lead(to string) {
+	p.to.Store(to)
+	p.all.Range(func(c, _ any) bool { _ = c.(net.Conn).Close(); return true })
+}
+
 func (p *proxy) serve(client net.Conn) {
 	defer func() { _ = client.Close() }()
-	db, err := net.Dial("tcp", p.to)
+	p.all.Store(client, nil)
+	defer p.all.Delete(client)
+	db, err := net.Dial("tcp", p.to.Load().(string))
 	if err != nil {
 		return
 	}

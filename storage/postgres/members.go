@@ -127,7 +127,7 @@ func (m *members) connect(ctx context.Context) (*conn, error) {
 func (m *members) pulse(ctx context.Context, c *conn) error {
 	ctx, end := context.WithTimeout(ctx, lifetime/2)
 	defer end()
-	at := m.now()
+	at, floor := m.now(), m.s.newest.Load()
 	wall := clock.System().Now()
 	c.queue(renewServer, []byte(m.s.id), []byte(m.s.opts.Address), int8Value(m.seen))
 	c.queue(renewLeases, []byte(m.s.id), jobsOf(m.jobs()))
@@ -157,6 +157,9 @@ func (m *members) pulse(ctx context.Context, c *conn) error {
 		}
 		return nil
 	})
+	if err == nil {
+		err = m.s.progressed(c, floor, head)
+	}
 	if err != nil {
 		return err
 	}

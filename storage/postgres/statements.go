@@ -72,7 +72,7 @@ var (
 	writeCatalog  = stmt(`insert into catalog as t (num, ver, doc) select u.num, $3, u.doc from unnest($1::int4[], $2::bytea[]) u(num, doc) on conflict (num) do update set ver = excluded.ver, doc = excluded.doc`, typeInt4s, typeBytess, typeInt8)
 	dropCatalog   = stmt(`delete from catalog where num = any($1::int4[])`, typeInt4s)
 	selectSize    = stmt(`select pg_total_relation_size('kv') + pg_total_relation_size('catalog') + pg_total_relation_size('stats')`)
-	renewServer   = stmt(`insert into server (id, address, seq, seen, until) values ($1, $2, 0, $3, now() + interval '10 seconds') on conflict (id) do update set until = excluded.until, seen = excluded.seen`, typeText, typeText, typeInt8)
+	renewServer   = stmt(`insert into server (id, address, seq, seen, until) values ($1, $2, -1, $3, now() + interval '10 seconds') on conflict (id) do update set until = excluded.until, seen = excluded.seen`, typeText, typeText, typeInt8)
 	renewLeases   = stmt(`insert into lease as t (job, owner, until) select u.job, $1, now() + interval '8 seconds' from unnest($2::text[]) u(job) order by u.job on conflict (job) do update set owner = excluded.owner, until = excluded.until where t.owner = excluded.owner or t.until < now() returning job`, typeText, typeTexts)
 	countOthers   = stmt(`select count(*) from server where id <> $1 and until > now()`, typeText)
 	countUnseen   = stmt(`select count(*) from server where id <> $1 and until > now() and seen < $2`, typeText, typeInt8)

@@ -21,12 +21,15 @@ import (
 type store struct {
 	opts   Options
 	config *pgconn.Config
-	pool   *pool
+	pool   *pool         // of connections for reads
+	turns  *pool         // of connections for commits
 	holds  chan struct{} // a token for each snapshot that is held
 	sizes  sizes
 
 	id  string // of this server, as long as it runs
 	seq int64  // of its last commit; guarded by the turn
+
+	newest atomic.Int64 // the greatest version that this server has seen
 
 	claimants sync.Map // the numbers of the transactions that may have claims
 
@@ -46,7 +49,9 @@ func openStore(ctx context.Context, opts Options) (*store, error) {
 		return nil, err
 	}
 	s := &store{opts: opts, config: config, id: uuid.NewString(), holds: make(chan struct{}, opts.Snapshots)}
-	s.pool = newPool(opts.PoolSize, s.connect)
+	s.pool = newPool(s.opts.PoolSize, s.connect)
+	s.turns = newPool(1, s.connectWriter)
+	config.ValidateConnect = s.validate
 	s.members = newMembers(s)
 	s.life, s.end = context.WithCancel(context.Background())
 	if err := s.begin(ctx); err != nil {
@@ -82,6 +87,13 @@ func (s *store) begin(ctx context.Context) error {
 // planner makes plans the right ones whatever the statistics of the tables are.
 const planner = `set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set enable_bitmapscan = off; set jit = off; set plan_cache_mode = force_generic_plan`
 
+// keepAlive makes the database notice that a server is gone without a word.
+const keepAlive = `set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3`
+
+// impatience makes the database take the lock of the head from a server that has
+// stopped.
+const impatience = `set idle_in_transaction_session_timeout = '8s'`
+
 // connect opens a connection for the pool.
 func (s *store) connect(ctx context.Context) (*conn, error) {
 	c, err := dial(ctx, s.config)
@@ -96,15 +108,30 @@ func (s *store) connect(ctx context.Context) (*conn, error) {
 		c.close()
 		return nil, err
 	}
-	c.trips = s.opts.Trips
+	c.trips, c.serves = s.opts.Trips, true
+	return c, nil
+}
+
+// connectWriter opens a connection for commits.
+func (s *store) connectWriter(ctx context.Context) (*conn, error) {
+	c, err := s.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.query(impatience)
+	if err := c.run(ctx, nil); c.broken != nil {
+		return nil, err
+	}
 	return c, nil
 }
 
 // settings sets what a database may not have.
 func (c *conn) settings(ctx context.Context) error {
-	c.query(planner)
-	if err := c.run(ctx, nil); c.broken != nil {
-		return err
+	for _, sql := range []string{planner, keepAlive} {
+		c.query(sql)
+		if err := c.run(ctx, nil); c.broken != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -148,7 +175,9 @@ func again(err error) error {
 }
 
 // Snapshot returns the state that its first read chooses.
-func (s *store) Snapshot(catalog int64) kv.SharedSnapshot { return &view{s: s, catalog: catalog} }
+func (s *store) Snapshot(catalog int64) kv.SharedSnapshot {
+	return &view{s: s, from: s.pool, catalog: catalog}
+}
 
 // ErrManySnapshots is a conflict: the transaction may be tried again later.
 var ErrManySnapshots = fmt.Errorf("too many transactions are open on this server: %w", storage.ErrConflict)
@@ -160,7 +189,7 @@ func (s *store) Hold(ctx context.Context, catalog int64) (kv.SharedSnapshot, err
 	default:
 		return nil, ErrManySnapshots
 	}
-	v := &view{s: s, catalog: catalog, held: true}
+	v := &view{s: s, from: s.pool, catalog: catalog, held: true}
 	_, err := v.Read(ctx, &kv.Request{})
 	return v, err
 }
@@ -172,6 +201,7 @@ func (s *store) Catalog(ctx context.Context, since int64) (h kv.Head, rows []kv.
 		return h, nil, s.explain(ctx, err)
 	}
 	defer s.pool.put(l)
+	floor := s.newest.Load()
 	l.queue(beginReader)
 	l.queue(selectHead)
 	l.queue(selectCatalog, int8Value(since))
@@ -188,6 +218,9 @@ func (s *store) Catalog(ctx context.Context, since int64) (h kv.Head, rows []kv.
 		})
 		return nil
 	})
+	if err == nil {
+		err = s.progressed(l.conn, floor, h)
+	}
 	return h, rows, s.explain(ctx, err)
 }
 
@@ -279,6 +312,7 @@ func (s *store) Close() error {
 	s.work.Wait()
 	s.members.leave()
 	s.pool.close()
+	s.turns.close()
 	return nil
 }
 

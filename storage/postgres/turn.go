@@ -25,11 +25,13 @@ func (s *store) Lock(ctx context.Context, r *kv.Request) (kv.Turn, *kv.Reply, er
 	if s.closed.Load() {
 		return nil, nil, storage.ErrClosed
 	}
-	l, err := s.pool.get(ctx)
+	l, err := s.turns.get(ctx)
 	if err != nil {
 		return nil, nil, again(s.explain(ctx, err))
 	}
-	t := &turn{view: view{s: s, l: l, catalog: 1 << 62, begun: true}}
+	t := &turn{view: view{s: s, from: s.turns, l: l, catalog: 1 << 62, begun: true}}
+	floor := s.newest.Load()
+	defer s.impatient(l.session)()
 	t.l.queue(begin)
 	t.l.queue(lockHead)
 	t.l.queue(countRivals, []byte(s.id))
@@ -48,9 +50,12 @@ func (s *store) Lock(ctx context.Context, r *kv.Request) (kv.Turn, *kv.Reply, er
 			held -= int64Of(row[0])
 		}
 	})
+	if err == nil {
+		err = s.explain(ctx, s.progressed(l.conn, floor, t.head))
+	}
 	if err != nil {
 		if t.l.broken != nil {
-			s.pool.drop()
+			s.drop()
 		}
 		t.Close()
 		return nil, nil, again(err)
@@ -87,13 +92,14 @@ func (t *turn) Commit(ctx context.Context, w *kv.WriteSet, h kv.Head) error {
 	err := t.l.run(ctx, nil)
 	if err == nil {
 		t.over = true
+		s.saw(h.Version)
 		s.claimants.Delete(t.txn)
 		return nil
 	}
 	err = s.explain(ctx, err)
 	if t.l.broken != nil {
 		t.Close()
-		s.pool.drop()
+		s.drop()
 		if err = s.outcome(ctx, seq, err); err == nil {
 			s.claimants.Delete(t.txn)
 		}
@@ -114,11 +120,14 @@ func (t *turn) Seen(ctx context.Context, version int64) {
 func (s *store) outcome(ctx context.Context, seq int64, cause error) error {
 	var pause storage.Backoff
 	for {
-		done, err := s.committed(ctx, seq)
-		if err == nil {
-			if done {
-				return nil
-			}
+		known, done, err := s.committed(ctx, seq)
+		switch {
+		case err != nil:
+		case !known:
+			return fmt.Errorf("%w: the others took this server for gone, and whether its commit has happened is not known", storage.ErrUnavailable)
+		case done:
+			return nil
+		default:
 			return again(errors.Join(storage.ErrUnavailable, cause))
 		}
 		select {
@@ -129,30 +138,41 @@ func (s *store) outcome(ctx context.Context, seq int64, cause error) error {
 	}
 }
 
-func (s *store) committed(ctx context.Context, seq int64) (done bool, err error) {
-	l, err := s.pool.get(ctx)
+// committed reports whether the commit with a number has happened. That is not known if
+// the row of this server was removed since.
+func (s *store) committed(ctx context.Context, seq int64) (known, done bool, err error) {
+	l, err := s.turns.get(ctx)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
-	defer s.pool.put(l)
+	defer s.turns.put(l)
+	defer s.impatient(l.session)()
+	floor := s.newest.Load()
+	var h kv.Head
 	l.queue(begin)
 	l.queue(lockHead)
 	l.queue(readSeq, []byte(s.id))
 	l.queue(rollback)
 	err = l.run(ctx, func(n int, v [][]byte) error {
-		if n == 2 {
-			done = int64Of(v[0]) >= seq
+		switch n {
+		case 1:
+			h = headOf(v)
+		case 2:
+			known, done = int64Of(v[0]) >= 0, int64Of(v[0]) >= seq
 		}
 		return nil
 	})
-	return done, err
+	if err == nil {
+		err = s.progressed(l.conn, floor, h)
+	}
+	return known, done, err
 }
 
 // Close gives the turn up, if it was not used.
 func (t *turn) Close() {
 	if t.over && !t.ended && t.l.conn != nil {
 		t.ended = true
-		t.s.pool.put(t.l)
+		t.from.put(t.l)
 		t.l.conn = nil
 		return
 	}

@@ -11,6 +11,7 @@ import (
 // view is a state: a read-only transaction, which begins with the first read.
 type view struct {
 	s       *store
+	from    *pool // that has the connection
 	catalog int64
 	held    bool
 	l       lease
@@ -48,13 +49,14 @@ func (v *view) Read(ctx context.Context, r *kv.Request) (*kv.Reply, error) {
 		if v.held {
 			v.l, err = v.s.pool.extra(ctx)
 		} else {
-			v.l, err = v.s.pool.get(ctx)
+			v.l, err = v.from.get(ctx)
 		}
 		if err != nil {
 			v.lost = true
 			return nil, v.s.explain(ctx, err)
 		}
 	}
+	floor := v.s.newest.Load()
 	v.l.queue(beginReader)
 	v.l.queue(selectHead)
 	reply, err := v.trip(ctx, 2, r, func(n int, row [][]byte) {
@@ -62,12 +64,15 @@ func (v *view) Read(ctx context.Context, r *kv.Request) (*kv.Reply, error) {
 			v.head, v.begun = headOf(row), true
 		}
 	})
+	if err == nil {
+		err = v.s.explain(ctx, v.s.progressed(v.l.conn, floor, v.head))
+	}
 	switch {
 	case err != nil:
 		v.begun = false
 		v.lost = v.l.broken != nil
 		if v.lost {
-			v.s.pool.drop()
+			v.s.drop()
 		}
 	case v.head.Catalog > v.catalog:
 		return nil, kv.ErrStale
@@ -112,7 +117,7 @@ func (v *view) Close() {
 		v.l.queue(rollback)
 		v.l.send()
 	}
-	v.s.pool.put(v.l)
+	v.from.put(v.l)
 	v.l.conn = nil
 }
 

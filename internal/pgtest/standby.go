@@ -1,0 +1,176 @@
+package pgtest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/duskdb/duskdb/clock"
+)
+
+// standbyTime is how long a step of a standby may take on a busy machine.
+const standbyTime = 60 * time.Second
+
+// Standby makes and starts a server that has everything which this one acknowledges from
+// now on, and ends it with the test.
+func (s *Server) Standby(tb testing.TB) *Server {
+	tb.Helper()
+	other, err := s.standby()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(other.Remove)
+	return other
+}
+
+func (s *Server) standby() (*Server, error) {
+	dir, err := place()
+	if err != nil {
+		return nil, err
+	}
+	other := &Server{dir: dir, bin: s.bin, settings: s.settings}
+	if other.port, err = freePort(); err != nil {
+		return nil, err
+	}
+	err = other.run("pg_basebackup", "-D", other.data(), "-d", s.primary(), "-R", "-X", "stream", "-c", "fast", "--no-sync")
+	if err == nil {
+		err = other.Launch()
+	}
+	if err == nil {
+		err = s.Exec("alter system set synchronous_standby_names = '*'")
+	}
+	if err == nil {
+		err = s.Exec("select pg_reload_conf()")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return other, s.Await("select 1 from pg_stat_replication where sync_state = 'sync'")
+}
+
+// primary are the parameters by which a standby connects to the server.
+func (s *Server) primary() string {
+	return fmt.Sprintf("host=127.0.0.1 port=%d user=postgres", s.port)
+}
+
+// Follow makes a server that has ended a standby of another one, which has taken its
+// place. Launch starts it.
+func (s *Server) Follow(primary *Server) error {
+	conf, err := os.OpenFile(filepath.Join(s.data(), "postgresql.auto.conf"), os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(conf, "\nprimary_conninfo = '%s'\nsynchronous_standby_names = ''\n", primary.primary())
+	if cerr := conf.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return err
+	}
+	signal := filepath.Join(s.data(), "standby.signal")
+	if err := os.WriteFile(signal, nil, 0o600); err != nil {
+		return err
+	}
+	return own(signal)
+}
+
+// Promote makes a standby a primary, and returns when it is one.
+func (s *Server) Promote() error {
+	if err := s.Exec("select pg_promote(false)"); err != nil {
+		return err
+	}
+	return s.Await("select 1 where not pg_is_in_recovery()")
+}
+
+// Exec runs a statement.
+func (s *Server) Exec(sql string) error {
+	_, err := s.query(sql)
+	return err
+}
+
+// Await waits until a query has rows.
+func (s *Server) Await(sql string) error {
+	begun := clock.System().Now()
+	for {
+		rows, err := s.query(sql)
+		if err != nil || rows > 0 {
+			return err
+		}
+		if clock.System().Now().Sub(begun) > standbyTime {
+			return fmt.Errorf("no rows within %v: %s", standbyTime, sql)
+		}
+		<-clock.System().After(20 * time.Millisecond)
+	}
+}
+
+func (s *Server) query(sql string) (rows int, err error) {
+	ctx, end := context.WithTimeout(context.Background(), standbyTime)
+	defer end()
+	c, err := pgconn.Connect(ctx, s.URI(""))
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = c.Close(ctx) }()
+	results, err := c.Exec(ctx, sql).ReadAll()
+	for _, r := range results {
+		rows += len(r.Rows)
+	}
+	return rows, err
+}
+
+// Crash kills the server's first process with SIGKILL: the others end when they notice.
+// Launch starts it again.
+func (s *Server) Crash() error {
+	b, err := os.ReadFile(filepath.Join(s.data(), "postmaster.pid"))
+	if err != nil {
+		return err
+	}
+	line, _, _ := strings.Cut(string(b), "\n")
+	pid, err := strconv.Atoi(line)
+	if err != nil {
+		return err
+	}
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return err
+	}
+	if err := p.Kill(); err != nil {
+		return err
+	}
+	s.Kill()
+	for begun := clock.System().Now(); s.lives(); {
+		if clock.System().Now().Sub(begun) > standbyTime {
+			return fmt.Errorf("processes of PostgreSQL are left after %v", standbyTime)
+		}
+		<-clock.System().After(20 * time.Millisecond)
+	}
+	return nil
+}
+
+// lives reports whether processes of the server are left, as far as the system shows it.
+func (s *Server) lives() bool {
+	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
+	for _, link := range links {
+		if dir, err := os.Readlink(link); err == nil && dir == s.data() {
+			return true
+		}
+	}
+	return false
+}
+
+// URIs is one URI for several servers, of which a client uses the one that can be
+// written to.
+func URIs(servers ...*Server) string {
+	var hosts []string
+	for _, s := range servers {
+		hosts = append(hosts, s.Address())
+	}
+	return "postgres://postgres@" + strings.Join(hosts, ",") + "/postgres?sslmode=disable&target_session_attrs=read-write"
+}

@@ -1,0 +1,105 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/duskdb/duskdb/storage/kv"
+)
+
+// A server must not read or write a database that is not, or is no more, the one that
+// has all commits: a standby, or a former primary that has come back.
+
+// errBehind says that a database does not have what this server has seen.
+var errBehind = errors.New("the database lacks commits that were acknowledged: it is a former primary, or was restored")
+
+// validate checks each connection when it is made. If the URI names several hosts, the
+// next one is tried after an error.
+func (s *store) validate(ctx context.Context, c *pgconn.PgConn) error {
+	if err := pgconn.ValidateConnectTargetSessionAttrsReadWrite(ctx, c); err != nil {
+		return err
+	}
+	floor := s.newest.Load()
+	if floor == 0 {
+		return nil
+	}
+	r := c.ExecParams(ctx, "select ver from head", nil, nil, nil, nil).Read()
+	if r.Err != nil {
+		return r.Err
+	}
+	if len(r.Rows) != 1 {
+		return errBehind
+	}
+	version, err := strconv.ParseInt(string(r.Rows[0][0]), 10, 64)
+	if err == nil && version < floor {
+		err = errBehind
+	}
+	return err
+}
+
+// progressed checks the head that a trip has read. floor is the greatest version that was
+// known before the trip began.
+func (s *store) progressed(c *conn, floor int64, h kv.Head) error {
+	if h.Version < floor {
+		c.fail(errBehind)
+		return c.broken
+	}
+	s.saw(h.Version)
+	return nil
+}
+
+// saw notes a version that the database has.
+func (s *store) saw(version int64) {
+	for {
+		old := s.newest.Load()
+		if old >= version || s.newest.CompareAndSwap(old, version) {
+			return
+		}
+	}
+}
+
+// drop closes the connections that are not in use, which are likely to be lost.
+func (s *store) drop() {
+	s.pool.drop()
+	s.turns.drop()
+}
+
+// lockTime is how long a commit waits for the lock of the head before it looks for a
+// connection that has it and does nothing.
+const lockTime = 9 * time.Second
+
+// impatient looks after a connection that waits for the lock, until done is called.
+func (s *store) impatient(session uint32) (done func()) {
+	ctx, end := context.WithTimeout(s.life, lockTime)
+	stop := context.AfterFunc(ctx, func() {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			s.dislodge(session)
+		}
+	})
+	return func() {
+		stop()
+		end()
+	}
+}
+
+// dislodge ends the connections that another one waits for, if their servers have
+// stopped in the middle of what they had to say. A database that does not tell them, or
+// forbids it, notices itself when these are gone.
+func (s *store) dislodge(waiting uint32) {
+	ctx, end := context.WithTimeout(s.life, lifetime)
+	defer end()
+	c, err := dial(ctx, s.config)
+	if err != nil {
+		return
+	}
+	defer c.close()
+	c.simple(`select pg_terminate_backend(a.pid) from pg_stat_activity a where a.pid = any(pg_blocking_pids(` + strconv.Itoa(int(waiting)) + `))
+		and a.usename = current_user and a.wait_event = 'ClientRead' and greatest(a.state_change, a.query_start) < now() - interval '8 seconds'`)
+	if err := c.run(ctx, nil); err == nil {
+		s.opts.Logger("storage: a commit has waited for %v for the lock of another server", lockTime)
+	}
+}

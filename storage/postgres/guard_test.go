@@ -1,0 +1,177 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/internal/pgtest"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/postgres"
+	"github.com/duskdb/duskdb/storage/storagetest"
+	"github.com/duskdb/duskdb/value"
+)
+
+// beside opens another engine over the schema of one that at has opened.
+func beside(tb testing.TB, uri, schema string) *postgres.Engine {
+	tb.Helper()
+	e, err := postgres.Open(ctx, postgres.Options{URI: uri, Schema: schema, Indexer: storagetest.Indexer{}, Logger: tb.Logf})
+	must(tb, err)
+	tb.Cleanup(func() { _ = e.Close() })
+	return e
+}
+
+// mostHindered is how long others may be hindered by a server that has stopped: 10
+// seconds, and what a busy machine adds.
+const mostHindered = 25 * time.Second
+
+// TestStoppedInCommit: a server that stops while it has the lock of the head loses it,
+// and its commit happens once when it goes on.
+func TestStoppedInCommit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits until a server is taken for stopped")
+	}
+	t.Parallel()
+	uri, schema := pgtest.URI(t), pgtest.Schema(t.TempDir())
+	a, b := beside(t, uri, schema), beside(t, uri, schema)
+	create(t, a, ns, storagetest.UniqueSpec("_id"), storagetest.Spec("a"))
+	locked, goOn := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	runs, stopped := 0, make(chan error, 1)
+	go func() {
+		stopped <- a.Update(ctx, func(tx storage.Tx) error {
+			c, err := tx.Collection(ns)
+			if err == nil {
+				_, err = c.Insert(value.NewDoc("_id", value.Int32(1), "a", value.Int32(1)), 1)
+			}
+			if runs++; runs == 2 { // the first run is a draft
+				once.Do(func() { close(locked) })
+				<-goOn
+			}
+			return err
+		})
+	}()
+	<-locked
+	begun := clock.System().Now()
+	must(t, insert(b, value.Int32(2)))
+	if took := clock.System().Now().Sub(begun); took > mostHindered {
+		t.Errorf("the other server was hindered for %v", took)
+	} else {
+		t.Logf("the other server was hindered for %v", took)
+	}
+	close(goOn)
+	if err := <-stopped; err != nil && !errors.Is(err, storage.ErrUnavailable) {
+		t.Error(err)
+	} else if err != nil {
+		must(t, insert(a, value.Int32(1)))
+	}
+	if n := count(t, b); n != 2 {
+		t.Errorf("%d records, want 2", n)
+	}
+}
+
+// TestStoppedInMessage: a server stops in the middle of a message, while it has the lock.
+func TestStoppedInMessage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits until a server is taken for stopped")
+	}
+	t.Parallel()
+	uri, schema := pgtest.URI(t), pgtest.Schema(t.TempDir())
+	e := beside(t, uri, schema)
+	create(t, e, ns, storagetest.UniqueSpec("_id"), storagetest.Spec("a"))
+	other, err := pgconn.Connect(ctx, uri)
+	must(t, err)
+	defer func() { _ = other.Close(ctx) }()
+	_, err = other.Exec(ctx, "begin; select * from "+schema+".head for update").ReadAll()
+	must(t, err)
+	_, err = other.Conn().Write([]byte{'Q', 0, 0, 1, 0, 's', 'e'})
+	must(t, err)
+	begun := clock.System().Now()
+	must(t, insert(e, value.Int32(1)))
+	if took := clock.System().Now().Sub(begun); took > mostHindered {
+		t.Errorf("a commit was hindered for %v", took)
+	}
+}
+
+// TestForgottenInCommit: a server that was forgotten by the others, and does not know
+// whether its commit has happened, does not commit again.
+func TestForgottenInCommit(t *testing.T) {
+	t.Parallel()
+	db := pgtest.Own(t)
+	p, schema := newProxy(t, db.Address()), pgtest.Schema(t.TempDir())
+	e := beside(t, db.URI(p.Addr().String()), schema)
+	create(t, e, ns, storagetest.UniqueSpec("_id"), storagetest.Spec("a"))
+	runs := 0
+	err := e.Update(ctx, func(tx storage.Tx) error {
+		if runs++; runs == 2 {
+			must(t, db.Exec("delete from "+schema+".server"))
+			p.lose.Store(1)
+		}
+		c, err := tx.Collection(ns)
+		if err == nil {
+			_, err = c.Insert(value.NewDoc("_id", value.Int32(1), "a", value.Int32(1)), 1)
+		}
+		return err
+	})
+	p.lose.Store(0)
+	if err != nil && !errors.Is(err, storage.ErrUnavailable) { // nil if a beat came between
+		t.Errorf("a commit of unknown outcome: %v", err)
+	}
+	if n := count(t, e); n != 1 || runs != 2 {
+		t.Errorf("%d records, want 1; the update ran %d times", n, runs)
+	}
+}
+
+// TestFormerPrimary: a database that lacks what a server has seen is neither read nor
+// written, though it would take writes; nor is a standby.
+func TestFormerPrimary(t *testing.T) {
+	t.Parallel()
+	db := pgtest.Own(t)
+	other := db.Standby(t)
+	p, schema := newProxy(t, db.Address()), pgtest.Schema(t.TempDir())
+	e := beside(t, db.URI(p.Addr().String()), schema)
+	create(t, e, ns, storagetest.UniqueSpec("_id"), storagetest.Spec("a"))
+	must(t, insert(e, value.Int32(1)))
+	away := func(what string) {
+		t.Helper()
+		p.lead(other.Address())
+		defer p.lead(db.Address())
+		err := e.View(ctx, func(tx storage.Tx) error {
+			c, err := tx.Collection(ns)
+			if err == nil {
+				_, err = c.Count()
+			}
+			return err
+		})
+		if !errors.Is(err, storage.ErrUnavailable) {
+			t.Errorf("%s is read: %v", what, err)
+		}
+		short, end := context.WithTimeout(ctx, time.Second)
+		defer end()
+		err = e.Update(short, func(tx storage.Tx) error {
+			c, err := tx.Collection(ns)
+			if err == nil {
+				_, err = c.Insert(value.NewDoc("_id", value.Int32(100)), 1)
+			}
+			return err
+		})
+		if !errors.Is(err, storage.ErrUnavailable) && !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s is written to: %v", what, err)
+		}
+	}
+	away("a standby")
+	must(t, db.Exec("alter system reset synchronous_standby_names"))
+	must(t, db.Exec("select pg_reload_conf()"))
+	must(t, other.Promote())
+	must(t, insert(e, value.Int32(2)))
+	away("a former primary")
+	must(t, insert(e, value.Int32(3)))
+	if n := count(t, e); n != 3 {
+		t.Errorf("%d records, want 3", n)
+	}
+}
