@@ -1,0 +1,65 @@
+//go:build unix
+
+package crash_tests
+
+import (
+	"testing"
+	"time"
+
+	"github.com/duskdb/duskdb/internal/pgtest"
+)
+
+// TestClusterFailover kills the primary database and promotes its synchronous standby,
+// which the servers reach by a URI that names both, or behind a proxy that leads there.
+// The old primary returns as a standby.
+func TestClusterFailover(t *testing.T) {
+	needsCluster(t)
+	for _, way := range []string{"URI of several hosts", "proxy"} {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			first := pgtest.Own(t)
+			second := first.Standby(t)
+			uri, moved := pgtest.URIs(first, second), func(*pgtest.Server) {}
+			if way == "proxy" {
+				p := newProxy(t, first.Address())
+				uri, moved = first.URI(p.Addr().String()), func(to *pgtest.Server) { p.lead(to.Address()) }
+			}
+			l := newBank(newCluster(t, uri), pace())
+			l.run()
+			l.progress("the start")
+			begun := time.Now()
+			failOver(t, first, second)
+			promoted := time.Since(begun)
+			moved(second)
+			took := l.progress("the failover")
+			t.Logf("failover: the standby was promoted after %v, all clients went on %v later", promoted.Round(time.Millisecond), took.Round(time.Millisecond))
+			if err := first.Follow(second); err != nil {
+				t.Fatal(err)
+			}
+			if err := first.Launch(); err != nil {
+				t.Fatal(err)
+			}
+			moved(first) // by mistake: nothing may be read or written there
+			<-time.After(500 * time.Millisecond)
+			moved(second)
+			for _, terminate := range []string{"select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'duskdb'"} {
+				if err := second.Exec(terminate); err != nil { // those who connect anew meet the old primary first
+					t.Fatal(err)
+				}
+			}
+			l.progress("the old primary returned")
+			l.end()
+		})
+	}
+}
+
+// failOver kills a primary and promotes its standby.
+func failOver(t *testing.T, from, to *pgtest.Server) {
+	t.Helper()
+	if err := from.Crash(); err != nil {
+		t.Fatal(err)
+	}
+	if err := to.Promote(); err != nil {
+		t.Fatal(err)
+	}
+}
