@@ -205,13 +205,20 @@ func (in *inserter) write() error {
 			}
 		}
 	}
-	var open []candidate
+	var open, closed []candidate
 	for _, w := range in.work {
-		if !w.closed {
-			open = append(open, candidate{w.record.ID, w.minimum})
+		if w.closed {
+			closed = append(closed, candidate{w.record.ID, w.minimum, true})
+		} else {
+			open = append(open, candidate{w.record.ID, w.minimum, false})
 		}
 	}
-	for _, k := range in.cat.remember(in.group.key, append(open, in.known...)) {
+	for _, k := range in.known {
+		if !k.closed {
+			open = append(open, k)
+		}
+	}
+	for _, k := range in.cat.remember(in.group.key, append(open, closed...)) {
 		if err := in.archive(k); err != nil {
 			return err
 		}

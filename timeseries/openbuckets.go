@@ -29,6 +29,9 @@ type series struct {
 type candidate struct {
 	record  storage.RecordID
 	minimum int64 // milliseconds
+	// closed says that the last insert has closed it. It is remembered until the next
+	// one, because that may be the same insert once more, after its writes were undone.
+	closed bool
 }
 
 const (
@@ -86,7 +89,11 @@ func (c *Catalog) Stats() Stats {
 	defer c.mu.Unlock()
 	s := Stats{Series: len(c.series), Reopens: c.reopens}
 	for e := c.recent.Front(); e != nil; e = e.Next() {
-		s.Open += len(e.Value.(*series).open)
+		for _, k := range e.Value.(*series).open {
+			if !k.closed {
+				s.Open++
+			}
+		}
 	}
 	return s
 }
