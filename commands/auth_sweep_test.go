@@ -102,6 +102,9 @@ func TestWhatCommandsTouch(t *testing.T) {
 	slices.Sort(actions)
 	actions = slices.Compact(actions)
 	for _, line := range sweep {
+		if name, _ := harness.Relaxed(line.command).First(); h.Svc.InCluster() && (h.Svc.Table[name] == nil || h.Svc.Table[name].Enabled != nil) {
+			continue // a mongos does not have it, or has another one
+		}
 		rights := rightsOf(t, line.rights)
 		if err := touch(h, line, auth.Visitor(grants(rights, -1)...)); err != nil {
 			t.Errorf("%s on %s with %q: %v", line.command, line.db, line.rights, err)

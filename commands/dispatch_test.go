@@ -35,7 +35,7 @@ func TestAdmission(t *testing.T) {
 		{kernel.Request{Body: harness.Relaxed(`{currentOp: 1, $db: "test", lsid: {id: {$uuid: "00000000-0000-4000-8000-000000000001"}}, txnNumber: {$numberLong: "1"}, autocommit: false, startTransaction: true}`)}, 263, ""},
 		{kernel.Request{Body: harness.Relaxed(`{find: "c", writeConcern: {w: 1}, $db: "test"}`)}, 72, "Command does not support writeConcern"},
 		{kernel.Request{Body: harness.Relaxed(`{insert: "c", documents: [{}], readConcern: {level: "majority"}, $db: "test"}`)}, 72, ""},
-		{kernel.Request{Body: harness.Relaxed(`{insert: "c", documents: [{}], writeConcern: {w: "x"}, $db: "test"}`)}, 2, ""},
+		{kernel.Request{Body: harness.Relaxed(`{insert: "c", documents: [{}], writeConcern: {w: 51}, $db: "test"}`)}, 9, ""},
 	} {
 		out, _ := harness.Answer(h.Svc, t.Context(), h.Conn, &tt.request, nil)
 		reply := value.Doc(out)

@@ -18,7 +18,7 @@ func version(h *harness.Harness, counter int64) string {
 // The rules of mongod's awaitable hello, with their codes.
 func TestAwaitableHello(t *testing.T) {
 	t.Parallel()
-	h := harness.New(t).AsMember()
+	h := harness.New(t).LoneServer("the codes of a mongod; see TestClusterHello").AsMember()
 	const stranger = `{processId: {$oid: "000000000000000000000000"}, counter: {$numberLong: "99"}}`
 	now := h.Admin(`{hello: 1}`).Lookup("topologyVersion").Doc().Lookup("counter").Int64()
 	h.Refuses([]harness.Refusal{
@@ -49,12 +49,13 @@ func TestAwaitableHello(t *testing.T) {
 func TestExhaustHello(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t).AsMember()
+	refused := map[bool]int32{false: 51756, true: 51763}[h.Svc.InCluster()]
 	ask := func(ctx context.Context, body string) (value.Doc, kernel.Response) {
 		out, response := harness.Answer(h.Svc, ctx, h.Conn, &kernel.Request{Body: harness.Relaxed(body), Exhaust: true}, nil)
 		return value.Doc(out), response
 	}
 	r, _ := ask(t.Context(), `{isMaster: 1, $db: "admin"}`)
-	if r.Lookup("code").Int32() != 51756 {
+	if r.Lookup("code").Int32() != refused {
 		t.Errorf("without maxAwaitTimeMS: %s", r)
 	}
 	const old = `{isMaster: 1, topologyVersion: {processId: {$oid: "000000000000000000000000"}, counter: {$numberLong: "1"}}, maxAwaitTimeMS: 60000, $db: "admin"}`

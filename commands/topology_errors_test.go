@@ -27,7 +27,7 @@ func TestNotPrimaryErrorsHaveTopology(t *testing.T) {
 		{`{failCommands: ["insert"], writeConcernError: {code: 91, errmsg: "shutting down"}}`, false},
 	} {
 		for _, member := range []bool{true, false} {
-			h := harness.NewTestCommands(t)
+			h := harness.NewTestCommands(t).LoneServer("a topology that changes")
 			if member {
 				h = h.AsMember()
 			}

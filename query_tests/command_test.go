@@ -16,6 +16,9 @@ import (
 //	{find: 'c'} => {cursor: {firstBatch: [{_id: 1}]}}   has these fields
 //	{find: 'c', filter: {$x: 1}} !! 2 unknown      fails so
 //
+// A line that begins with "@alone " is played if the server stands alone, one with
+// "@cluster " if it is one of several over one database.
+//
 // A field whose wanted value is '*' may be anything, one that is '-' must be
 // missing. Documents of arrays are compared whole, unless the wanted value is
 // a document whose names are positions: {'0': …}. After "getMore" a cursor
@@ -25,12 +28,28 @@ func TestCommands(t *testing.T) {
 		id := int64(0)
 		return func(where, line string) {
 			s.Helper()
+			line, ok := s.ours(line)
+			if !ok {
+				return
+			}
 			line = strings.ReplaceAll(line, "getMore: 'id'", fmt.Sprintf("getMore: {$numberLong: '%d'}", id))
 			if n := cursorID(s.play(where, line)); n != 0 {
 				id = n
 			}
 		}
 	})
+}
+
+// ours cuts off the mark of a line; ok says that the line is to be played.
+func (s *server) ours(line string) (rest string, ok bool) {
+	switch mark, rest, _ := strings.Cut(line, " "); mark {
+	case "@alone":
+		return rest, !s.Service.InCluster()
+	case "@cluster":
+		return rest, s.Service.InCluster()
+	default:
+		return line, true
+	}
 }
 
 func (s *server) play(where, line string) value.Doc {

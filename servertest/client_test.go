@@ -13,6 +13,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/duskdb/duskdb/internal/engines"
+	"github.com/duskdb/duskdb/server"
 	"github.com/duskdb/duskdb/servertest"
 )
 
@@ -60,10 +62,19 @@ func TestClientWithoutPort(t *testing.T) {
 	}
 }
 
+// member makes the server a member of a replica set, unless it is one of a cluster,
+// which has transactions and retryable writes as well.
+func member() servertest.Option {
+	if engines.Remote(engines.ForTests()) {
+		return func(*server.Config) {}
+	}
+	return servertest.ReplicaSet("rs0")
+}
+
 // A client with options of its own; the server ends while it is connected.
 func TestClientOptions(t *testing.T) {
 	t.Parallel()
-	srv := servertest.Run(t, servertest.NoPort(), servertest.ReplicaSet("rs0"))
+	srv := servertest.Run(t, servertest.NoPort(), member())
 	o := options.Client().SetAppName("shop").SetCompressors([]string{"zstd"}).SetTimeout(time.Minute)
 	client := srv.Client(t, o)
 	err := client.UseSession(t.Context(), func(ctx context.Context) error {
@@ -164,7 +175,7 @@ func TestSetError(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			srv := servertest.Run(t, servertest.NoPort(), servertest.ReplicaSet("rs0"))
+			srv := servertest.Run(t, servertest.NoPort(), member())
 			coll := srv.Client(t).Database("db").Collection("c")
 			srv.SetError(c.fault)
 			if _, err := coll.InsertOne(t.Context(), insert); !c.check(err) {

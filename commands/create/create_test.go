@@ -104,7 +104,6 @@ func TestCreateRefuses(t *testing.T) {
 		test(`"c", indexOptionDefaults: {x: 1}`, 40415, ""),
 		test(`"c", indexOptionDefaults: {storageEngine: 1}`, 14, ""),
 		test(`"c", indexOptionDefaults: {storageEngine: {}}`, 72, "Empty object not allowed for 'indexOptionDefaults.storageEngine'"),
-		test(`"c", encryptedFields: {fields: []}`, 6346402, "Encrypted collections are not supported on standalone"),
 		test(`"c", encryptedFields: {fields: []}, viewOn: "here"`, 6346401, "Encrypted fields cannot be used with views or timeseries collections"),
 		test(`"c", encryptedFields: {fields: []}, capped: true, size: 4096`, 6367301, "Encrypted fields cannot be used with capped collections"),
 		test(`"c", expireAfterSeconds: 10`, 72, "'expireAfterSeconds' is only supported on time-series collections or when the 'clusteredIndex' option is specified"),
@@ -136,6 +135,9 @@ func TestCreateRefuses(t *testing.T) {
 		test(`"c", documentTtl: {default: 1}, onExpire: {deadLetterTo: "queue"}`, 72, "'onExpire.deadLetterTo' cannot be a message queue: test.queue"),
 		{DB: "admin", Command: `{create: "c", validator: {a: 1}}`, Code: 72, Text: "Document validators are not allowed on collections in the admin database"},
 	})
+	if !h.Svc.InCluster() {
+		h.Refuses([]harness.Refusal{test(`"c", encryptedFields: {fields: []}`, 6346402, "Encrypted collections are not supported on standalone")})
+	}
 }
 
 // autoIndexId: false is allowed in the database local alone.

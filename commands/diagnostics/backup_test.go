@@ -15,7 +15,7 @@ import (
 )
 
 func TestBackup(t *testing.T) {
-	h := harness.New(t)
+	h := harness.New(t).LoneServer("backups of its own: the database makes them")
 	h.OK(`{"insert": "c", "documents": [{"_id": 1}, {"_id": 2}]}`)
 	h.OK(`{"createIndexes": "c", "indexes": [{"key": {"a": 1}, "name": "a_1", "expireAfterSeconds": 60}]}`)
 	dir := filepath.Join(t.TempDir(), "copy")

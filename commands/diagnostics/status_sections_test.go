@@ -25,7 +25,10 @@ func TestStatusSections(t *testing.T) {
 			t.Errorf("%s is %s, want %d", path, got, want)
 		}
 	}
-	for _, path := range []string{"locks.Global.acquireCount.r", "electionMetrics.electionTimeout.called", "opLatencies.reads.histogram", "opLatencies.transactions.ops"} {
+	if at(s, "electionMetrics.electionTimeout.called").IsMissing() != h.Svc.InCluster() {
+		t.Errorf("electionMetrics in %s", s)
+	}
+	for _, path := range []string{"locks.Global.acquireCount.r", "opLatencies.reads.histogram", "opLatencies.transactions.ops"} {
 		if at(s, path).IsMissing() {
 			t.Errorf("no %s in %s", path, s)
 		}

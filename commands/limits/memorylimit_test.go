@@ -200,7 +200,7 @@ func TestDeadLettersAtTheLimit(t *testing.T) {
 // them as an example.
 func TestKeptDeadLettersAreCounted(t *testing.T) {
 	var log bytes.Buffer
-	h := harness.NewWith(t, kernel.Options{Log: zerolog.New(&log)})
+	h := harness.NewWith(t, kernel.Options{Log: zerolog.New(&log).Level(zerolog.WarnLevel)})
 	h.OK(`{"create": "dead", "validator": {"never": true}}`)
 	h.OK(`{"create": "c", "onExpire": {"deadLetterTo": "dead"}}`)
 	h.OK(`{"createIndexes": "c", "indexes": [{"key": {"at": 1}, "name": "at_1", "expireAfterSeconds": 0}]}`)

@@ -20,7 +20,6 @@ func TestOplogIsNotWritable(t *testing.T) {
 		{"local", `{delete: "oplog.rs", deletes: [{q: {}, limit: 0}]}`, 73, "cannot write to local.oplog.rs"},
 		{"local", `{findAndModify: "oplog.rs", query: {}, remove: true}`, 73, "cannot write to local.oplog.rs"},
 		{"admin", `{applyOps: [{op: "i", ns: "local.oplog.rs", o: {_id: 1}}]}`, 73, "cannot write to local.oplog.rs"},
-		{"local", `{drop: "oplog.rs"}`, 5255001, "can't drop oplog on storage engines that support replSetResizeOplog command"},
 		{"local", `{createIndexes: "oplog.rs", indexes: [{key: {a: 1}, name: "a"}]}`, 67, "cannot create an index on the oplog"},
 		{"admin", `{renameCollection: "local.oplog.rs", to: "local.poison"}`, 20, "can't rename live oplog while replicating"},
 		{"admin", `{renameCollection: "local.foo", to: "local.oplog.rs"}`, 20, "can't rename to live oplog while replicating"},

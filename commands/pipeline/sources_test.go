@@ -164,7 +164,7 @@ func TestExplainDistinctOnView(t *testing.T) {
 // repairMode shows the requested mode (the manual's page on validate).
 func TestRepairMode(t *testing.T) {
 	t.Parallel()
-	h := withDocuments(t)
+	h := withDocuments(t).LoneServer("validate with repair, which is for a standalone")
 	for options, want := range map[string]string{``: "None", `, repair: true`: "FixErrors", `, fixMultikey: true`: "AdjustMultikey"} {
 		if got := h.OK(`{validate: "c"` + options + `}`).Lookup("repairMode").Str(); got != want {
 			t.Errorf("%s: %s, want %s", options, got, want)

@@ -22,7 +22,7 @@ func currentConfig(h *harness.Harness) value.Doc {
 const plainMember = `members: [{_id: 0, host: "127.0.0.1:27017"}]`
 
 func TestDefaultConfig(t *testing.T) {
-	h := harness.New(t).AsMember()
+	h := harness.New(t).LoneServer("the configuration of a set").AsMember()
 	got := currentConfig(h)
 	id := got.Lookup("settings").Doc().Lookup("replicaSetId")
 	want := harness.Relaxed(`{_id: "rs", version: 1, term: 1,
@@ -40,7 +40,7 @@ func TestDefaultConfig(t *testing.T) {
 }
 
 func TestReconfig(t *testing.T) {
-	h := harness.New(t).AsMember()
+	h := harness.New(t).LoneServer("the configuration of a set").AsMember()
 	id := currentConfig(h).Lookup("settings").Doc().Lookup("replicaSetId")
 	r := h.Admin(`{replSetReconfig: {_id: "rs", version: 5, term: 77, members: [{_id: 0, host: "127.0.0.1", priority: 2, tags: {dc: "east"}}],
 		writeConcernMajorityJournalDefault: false, settings: {electionTimeoutMillis: 5000.0, getLastErrorModes: {here: {dc: 1}, both: {dc: 2}}, unknown: 1}}}`)
@@ -95,7 +95,7 @@ func TestReconfig(t *testing.T) {
 // If the host differs from the advertised address, hello reports the new host; if it is
 // the same, hello still reports the address that each client connected to.
 func TestReconfigHost(t *testing.T) {
-	h := harness.New(t).AsMember()
+	h := harness.New(t).LoneServer("the configuration of a set").AsMember()
 	other := &harness.Harness{TB: t, Svc: h.Svc, Clock: h.Clock, Conn: h.Svc.NewConn("10.0.0.7:1", "10.0.0.1:27017")}
 	me := func(h *harness.Harness) string { return h.Admin(`{hello: 1}`).Lookup("me").Str() }
 	if r := h.Admin(`{replSetReconfig: {_id: "rs", version: 2, ` + plainMember + `}}`); !r.Lookup("ok").Truthy() || me(h) != "127.0.0.1:27017" || me(other) != "10.0.0.1:27017" {
@@ -121,7 +121,7 @@ func TestReconfigRefusals(t *testing.T) {
 		return `{replSetReconfig: {_id: "rs", version: 2, members: [{_id: 0, host: "127.0.0.1:27017"` + fields + `}]}}`
 	}
 	const two = `{replSetReconfig: {_id: "rs", version: 2, members: [{_id: 0, host: "127.0.0.1:27017"}, {_id: 1, host: "%s"%s}]}}`
-	h := harness.New(t).AsMember()
+	h := harness.New(t).LoneServer("the configuration of a set").AsMember()
 	list := []harness.Refusal{
 		{DB: "admin", Command: `{replSetReconfig: 1}`, Code: 125, Text: "no configuration specified"},
 		{DB: "test", Command: `{replSetReconfig: {}}`, Code: 13, Text: ""},
@@ -173,7 +173,7 @@ func TestReconfigRefusals(t *testing.T) {
 
 // A forced configuration leaps ahead, and has no term until the next election.
 func TestForcedReconfig(t *testing.T) {
-	h := harness.New(t).AsMember()
+	h := harness.New(t).LoneServer("the configuration of a set").AsMember()
 	h.Admin(`{replSetStepDown: 60, force: true}`)
 	if r := h.Admin(`{replSetReconfig: {_id: "rs", version: 1, ` + plainMember + `}, force: true}`); !r.Lookup("ok").Truthy() {
 		t.Fatal(r)
@@ -189,7 +189,7 @@ func TestForcedReconfig(t *testing.T) {
 }
 
 func TestInitiate(t *testing.T) {
-	h := harness.New(t).AsMember()
+	h := harness.New(t).LoneServer("the configuration of a set").AsMember()
 	if r := h.Admin(`{replSetInitiate: {}}`); !r.Lookup("ok").Truthy() || r.Lookup("me").Str() != "127.0.0.1:27017" || !r.Has("info2") {
 		t.Error(r)
 	}
@@ -214,7 +214,7 @@ func TestInitiate(t *testing.T) {
 // Each election begins a term: electionId grows, as drivers ask for, and the
 // log says so.
 func TestTerms(t *testing.T) {
-	h := harness.New(t).AsMember()
+	h := harness.New(t).LoneServer("the configuration of a set").AsMember()
 	before := ""
 	for term := int64(1); term <= 3; term++ {
 		if term > 1 {

@@ -10,7 +10,7 @@ import (
 )
 
 func TestReplicaSetFace(t *testing.T) {
-	h := harness.New(t)
+	h := harness.New(t).LoneServer("the face of a member; see TestClusterHello")
 	if r := h.Admin(`{"hello": 1}`); r.Has("setName") || r.Has("$clusterTime") {
 		t.Errorf("a standalone says %s", r)
 	}

@@ -29,7 +29,7 @@ func storeConfig(h *harness.Harness, d value.Doc) {
 // A configuration that one server over the data sets counts on another one with its next
 // command.
 func TestSetConfigOfAnotherServer(t *testing.T) {
-	first := harness.New(t).AsMember()
+	first := harness.New(t).LoneServer("the configuration of a set").AsMember()
 	svc, err := harness.NewService(kernel.Options{Engine: first.Svc.Engine, Clock: first.Clock, Log: zerolog.Nop(), TempDir: t.TempDir(), ReplSet: "rs"})
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestSetConfigOfAnotherServer(t *testing.T) {
 // A stored configuration that cannot be used changes nothing, and the next one that can be
 // used counts.
 func TestUnusableSetConfig(t *testing.T) {
-	h := harness.New(t).AsMember()
+	h := harness.New(t).LoneServer("the configuration of a set").AsMember()
 	if r := h.Admin(`{replSetReconfig: {_id: "rs", version: 3, members: [{_id: 0, host: "127.0.0.1"}]}}`); !r.Lookup("ok").Truthy() {
 		t.Fatal(r)
 	}

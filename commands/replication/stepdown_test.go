@@ -12,7 +12,7 @@ import (
 )
 
 func TestStepDown(t *testing.T) {
-	h := harness.New(t).AsMember()
+	h := harness.New(t).LoneServer("the configuration of a set").AsMember()
 	h.OK(`{"insert": "c", "documents": [{"_id": 1}, {"_id": 2}]}`)
 	id := h.OK(`{"find": "c", "batchSize": 1}`).Lookup("cursor").Doc().Lookup("id").Int64()
 	h.OK(harness.InTxnArgs(`{"insert": "c", "documents": [{"_id": 3}]}`, 1, true))
@@ -70,7 +70,7 @@ func TestStepDown(t *testing.T) {
 
 // The period is one of the server's clock, and freezing makes it longer.
 func TestStepDownEnds(t *testing.T) {
-	h := harness.New(t).AsMember()
+	h := harness.New(t).LoneServer("the configuration of a set").AsMember()
 	advance := func(d time.Duration) {
 		if err := h.Clock.Advance(d); err != nil {
 			t.Fatal(err)
@@ -101,7 +101,7 @@ func TestStepDownEnds(t *testing.T) {
 
 // What writes, or waits to write, is interrupted.
 func TestStepDownInterrupts(t *testing.T) {
-	h := harness.New(t).AsMember()
+	h := harness.New(t).LoneServer("the configuration of a set").AsMember()
 	h.OK(`{"create": "q", "messageQueue": {}}`)
 	reply := make(chan value.Doc)
 	waiter := &harness.Harness{TB: t, Svc: h.Svc, Clock: h.Clock, Conn: h.Svc.NewConn("127.0.0.1:2", "127.0.0.1:27017")}
@@ -118,7 +118,7 @@ func TestStepDownInterrupts(t *testing.T) {
 // A client with exhaust hello receives one reply for the change, and the next one after
 // the next change.
 func TestStepDownStreams(t *testing.T) {
-	h := harness.New(t).AsMember()
+	h := harness.New(t).LoneServer("the configuration of a set").AsMember()
 	next := harness.Relaxed(fmt.Sprintf(`{"hello": 1, "topologyVersion": {"processId": {"$oid": "%s"}, "counter": {"$numberLong": "0"}}, "maxAwaitTimeMS": 60000, "$db": "admin"}`, h.Svc.ProcessID.Hex()))
 	for counter := int64(1); counter <= 3; counter++ {
 		if counter%2 == 1 {

@@ -81,5 +81,5 @@ func TestQuerySettingsRefusals(t *testing.T) {
 		{DB: "admin", Command: `{` + query + `, settings: {indexHints: {ns: {db: "test", coll: "c"}, allowedIndexes: []}}}`, Code: 7746604, Text: ""},
 		{DB: "test", Command: `{` + query + `, ` + good + `}`, Code: 13, Text: ""},
 	})
-	harness.New(t).Refuses([]harness.Refusal{{DB: "admin", Command: `{` + query + `, ` + good + `}`, Code: 20, Text: ""}})
+	harness.New(t).LoneServer("a refusal as a standalone").Refuses([]harness.Refusal{{DB: "admin", Command: `{` + query + `, ` + good + `}`, Code: 20, Text: ""}})
 }

@@ -17,8 +17,11 @@ import (
 )
 
 func TestDefaultRWConcern(t *testing.T) {
-	harness.New(t).Refuses([]harness.Refusal{{DB: "admin", Command: `{getDefaultRWConcern: 1}`, Code: 51300, Text: "'getDefaultRWConcern' is not supported on standalone nodes."}})
-	h := harness.New(t).AsMember()
+	h := harness.New(t)
+	if !h.Svc.InCluster() {
+		h.Refuses([]harness.Refusal{{DB: "admin", Command: `{getDefaultRWConcern: 1}`, Code: 51300, Text: "'getDefaultRWConcern' is not supported on standalone nodes."}})
+	}
+	h = harness.New(t).AsMember()
 	d := h.Admin(`{getDefaultRWConcern: 1}`)
 	if d.Lookup("defaultWriteConcernSource").Str() != "implicit" || d.Lookup("defaultWriteConcern").Doc().Lookup("w").Str() != "majority" || d.Lookup("defaultReadConcern").Doc().Lookup("level").Str() != "local" {
 		t.Errorf("at first %s", d)
@@ -173,15 +176,22 @@ func TestRefused(t *testing.T) {
 		{`{compactStructuredEncryptionData: "none"}`, 26},
 		{`{getAuditConfig: 1}`, 344},
 		{`{setAuditConfig: 1}`, 344},
-		{`{analyzeShardKey: "test.c"}`, 20},
-		{`{getShardMap: 1}`, 203},
 		{`{atlasVersion: 1}`, 59},
 		{`{getLastError: 1}`, 59},
-		{`{isdbgrid: 1}`, 59},
-		{`{shardCollection: "test.c"}`, 59},
-		{`{enableSharding: "test"}`, 59},
 		{`{getnonce: 1}`, 59},
 		{`{foo: 1}`, 59},
+	}
+	if !h.Svc.InCluster() {
+		tests = append(tests, []struct {
+			command string
+			code    int32
+		}{
+			{`{analyzeShardKey: "test.c"}`, 20},
+			{`{getShardMap: 1}`, 203},
+			{`{isdbgrid: 1}`, 59},
+			{`{shardCollection: "test.c"}`, 59},
+			{`{enableSharding: "test"}`, 59},
+		}...)
 	}
 	for _, tt := range tests {
 		reply := h.Run(tt.command)

@@ -70,7 +70,7 @@ func TestWhoMovesTheClusterTime(t *testing.T) {
 	if r := h.As("system", "test", command); !r.Lookup("ok").Truthy() || h.Svc.Stamps.Current()>>32 != uint64(harness.TestStart.Unix()+500) {
 		t.Errorf("who may did not move the time: %s", r)
 	}
-	alone := harness.New(t)
+	alone := harness.New(t).LoneServer("a time that it ignores")
 	alone.OK(`{find: "c", $clusterTime: {clusterTime: ` + ts(500) + `}}`)
 	if got := alone.Svc.Stamps.Current() >> 32; got > uint64(harness.TestStart.Unix()+60) {
 		t.Errorf("a standalone followed: %d", got)

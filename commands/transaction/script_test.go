@@ -303,6 +303,9 @@ func TestTransactionScripts(t *testing.T) {
 	for _, tt := range txnScripts {
 		t.Run(tt.name, func(t *testing.T) {
 			h := harness.New(t)
+			if strings.HasPrefix(tt.name, "prepare_transaction") {
+				h.LoneServer("the command prepareTransaction")
+			}
 			h.OK(`{create: "c"}`)
 			h.OK(`{insert: "c", documents: [{_id: "there"}]}`)
 			for line := range strings.Lines(strings.TrimSpace(tt.script)) {

@@ -88,7 +88,7 @@ func (s *expressStatement) run(h *harness.Harness, coll string, slow bool) value
 		b.String("hint", reserved.IDIndex)
 	}
 	b.End().End()
-	return h.RunOn("test", b.Doc())
+	return harness.Plain(h.RunOn("test", b.Doc()))
 }
 
 // Statements on the fast path have the same reply, the same documents and the same change

@@ -74,9 +74,35 @@ func (h *Harness) Listed() []value.Doc {
 	return Docs(h.OK(`{"listCollections": 1}`))
 }
 
-// AsMember makes the server of the harness the member of a replica set.
+// LoneServer skips a test over an engine that several servers share: clients see a
+// mongos then, and that has not what the test is about.
+func (h *Harness) LoneServer(what string) *Harness {
+	h.Helper()
+	if h.Svc.InCluster() {
+		h.Skip("a mongos has not: " + what)
+	}
+	return h
+}
+
+// Plain returns a reply without the times that only members of replica sets and of
+// clusters send.
+func Plain(reply value.Doc) value.Doc {
+	b := value.NewBuilder()
+	for name, v := range reply.All() {
+		if name != "$clusterTime" && name != "operationTime" {
+			b.Append(name, v)
+		}
+	}
+	return b.Doc()
+}
+
+// AsMember makes the server of the harness the member of a replica set. One of a
+// cluster stays what it is: it has transactions, times and change streams as well.
 func (h *Harness) AsMember() *Harness {
 	h.Helper()
+	if h.Svc.InCluster() {
+		return h
+	}
 	h.Svc.Options.ReplSet = "rs"
 	if err := replication.JoinSet(h.Svc); err != nil {
 		h.Fatal(err)
