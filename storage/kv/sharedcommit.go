@@ -29,12 +29,12 @@ const mostAway = 10 * time.Second
 func (e *Shared) persist(ctx context.Context, once func() error) error {
 	var pause storage.Backoff
 	begun := clock.System().Now()
-	for {
+	for tries := 1; ; tries++ {
 		err := once()
 		if !errors.Is(err, ErrAgain) {
 			return err
 		}
-		if clock.System().Now().Sub(begun) > mostAway {
+		if tries > 1 && clock.System().Now().Sub(begun) > mostAway { // the process may have been stopped meanwhile
 			if errors.Is(err, storage.ErrUnavailable) {
 				return err
 			}

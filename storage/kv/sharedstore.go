@@ -111,6 +111,9 @@ type ClaimRequest struct {
 // Turn is the right to commit. What it reads does not change until it ends.
 type Turn interface {
 	SharedSnapshot
+	// Keep is called again and again while the caller works: the store gives the
+	// turn of a server that has stopped to others.
+	Keep()
 	// Commit commits the writes, as a whole or not at all, and the head. The turn is over.
 	Commit(ctx context.Context, w *WriteSet, h Head) error
 	// Seen waits, after a commit, until all other servers have seen it.

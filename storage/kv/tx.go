@@ -119,6 +119,9 @@ func (t *tx) usable(write bool) error {
 	}
 	if write {
 		t.touched++
+		if t.distant != nil && t.distant.turn != nil {
+			t.distant.turn.Keep()
+		}
 	}
 	return nil
 }

@@ -20,7 +20,14 @@ import (
 // beside opens another engine over the schema of one that at has opened.
 func beside(tb testing.TB, uri, schema string) *postgres.Engine {
 	tb.Helper()
-	e, err := postgres.Open(ctx, postgres.Options{URI: uri, Schema: schema, Indexer: storagetest.Indexer{}, Logger: tb.Logf})
+	return impatient(tb, uri, schema, 0)
+}
+
+// impatient is beside for a server that loses the lock of the head when it is silent for
+// a while.
+func impatient(tb testing.TB, uri, schema string, silence time.Duration) *postgres.Engine {
+	tb.Helper()
+	e, err := postgres.Open(ctx, postgres.Options{URI: uri, Schema: schema, Indexer: storagetest.Indexer{}, Logger: tb.Logf, Silence: silence})
 	must(tb, err)
 	tb.Cleanup(func() { _ = e.Close() })
 	return e
@@ -33,12 +40,9 @@ const mostHindered = 25 * time.Second
 // TestStoppedInCommit: a server that stops while it has the lock of the head loses it,
 // and its commit happens once when it goes on.
 func TestStoppedInCommit(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it waits until a server is taken for stopped")
-	}
 	t.Parallel()
 	uri, schema := pgtest.URI(t), pgtest.Schema(t.TempDir())
-	a, b := beside(t, uri, schema), beside(t, uri, schema)
+	a, b := impatient(t, uri, schema, 500*time.Millisecond), beside(t, uri, schema)
 	create(t, a, ns, storagetest.UniqueSpec("_id"), storagetest.Spec("a"))
 	locked, goOn := make(chan struct{}), make(chan struct{})
 	var once sync.Once
@@ -72,6 +76,31 @@ func TestStoppedInCommit(t *testing.T) {
 	}
 	if n := count(t, b); n != 2 {
 		t.Errorf("%d records, want 2", n)
+	}
+}
+
+// TestLongCommit: an update that works for longer than a server may be silent keeps the
+// lock.
+func TestLongCommit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it works for four seconds")
+	}
+	t.Parallel()
+	e, runs := impatient(t, pgtest.URI(t), pgtest.Schema(t.TempDir()), 2*time.Second), 0
+	create(t, e, ns, storagetest.UniqueSpec("_id"), storagetest.Spec("a"))
+	must(t, e.Update(ctx, func(tx storage.Tx) error {
+		runs++
+		c, err := tx.Collection(ns)
+		for i := 0; err == nil && i < 8; i++ {
+			if runs > 1 { // the first run is a draft
+				<-clock.System().After(500 * time.Millisecond)
+			}
+			_, err = c.Insert(value.NewDoc("_id", value.Int32(int32(i)), "a", value.Int32(1)), 1)
+		}
+		return err
+	}))
+	if n := count(t, e); runs != 2 || n != 8 {
+		t.Errorf("%d runs, %d records", runs, n)
 	}
 }
 

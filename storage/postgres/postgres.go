@@ -56,6 +56,10 @@ type Options struct {
 	// MustExist makes Open fail if there are no tables, instead of making them.
 	MustExist bool
 	copying   bool // the tables have an unfinished copy, of this process
+	// Silence is how long the database waits for a server that has the lock of the
+	// head and sends nothing, because it has stopped or is cut off: then others get the
+	// lock, and the commit fails. 0 means 8 seconds.
+	Silence time.Duration
 	// Trips is called for each round trip. It is for tests.
 	Trips func()
 }
@@ -87,6 +91,9 @@ func (o *Options) config() (*pgconn.Config, error) {
 	}
 	if o.Snapshots <= 0 {
 		o.Snapshots = DefaultSnapshots
+	}
+	if o.Silence <= 0 {
+		o.Silence = lifetime - margin
 	}
 	if o.Logger == nil {
 		o.Logger = func(string, ...any) {}

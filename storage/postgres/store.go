@@ -90,10 +90,6 @@ const planner = `set enable_seqscan = off; set enable_hashjoin = off; set enable
 // keepAlive makes the database notice that a server is gone without a word.
 const keepAlive = `set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3`
 
-// impatience makes the database take the lock of the head from a server that has
-// stopped.
-const impatience = `set idle_in_transaction_session_timeout = '8s'`
-
 // connect opens a connection for the pool.
 func (s *store) connect(ctx context.Context) (*conn, error) {
 	c, err := dial(ctx, s.config)
@@ -118,7 +114,7 @@ func (s *store) connectWriter(ctx context.Context) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.query(impatience)
+	c.query(fmt.Sprintf("set idle_in_transaction_session_timeout = %d", s.opts.Silence.Milliseconds()))
 	if err := c.run(ctx, nil); c.broken != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ type turn struct {
 	others int64 // living servers beside this one
 	txn    int64 // the snapshot transaction that is committed, or 0
 	over   bool
+	spoke  time.Duration // when the database was sent something, at the earliest
 }
 
 // Lock begins a commit.
@@ -65,7 +66,16 @@ func (s *store) Lock(ctx context.Context, r *kv.Request) (kv.Turn, *kv.Reply, er
 		return nil, nil, fmt.Errorf("the claims of the transaction were removed: %w", storage.ErrConflict)
 	}
 	reply.Foreign = foreign
+	t.spoke = s.members.now()
 	return t, reply, nil
+}
+
+// Keep lets the database know that the server works, if it has not for a while.
+func (t *turn) Keep() {
+	if now := t.s.members.now(); now > t.spoke+t.s.opts.Silence/4 && t.l.broken == nil {
+		t.spoke = now
+		t.l.send()
+	}
 }
 
 // Lost reports whether the connection is lost, and with it the turn.
