@@ -30,6 +30,8 @@ type (
 	Metrics = diagnostics.Metrics
 	// Counter is a count with a name.
 	Counter = diagnostics.Counter
+	// CollectionExpiry is what has expired and what will in one collection.
+	CollectionExpiry = diagnostics.CollectionExpiry
 	// ClassLatency is the latency histogram of one class of commands.
 	ClassLatency = diagnostics.ClassLatency
 	// LogLines are the latest log lines, which getLog shows.
@@ -41,6 +43,9 @@ type (
 // ServerVersion is the version that the server reports: MongoDB's, whose
 // behaviour it follows.
 const ServerVersion = kernel.ServerVersion
+
+// OtherCollections names the sum of the collections without metrics of their own.
+const OtherCollections = diagnostics.OtherCollections
 
 // LogNetwork is the log component of connections.
 const LogNetwork = observe.LogNetwork

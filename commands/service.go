@@ -36,6 +36,7 @@ func newService(o kernel.Options) (*kernel.Service, error) {
 		return nil, err
 	}
 	s.Monitor = write.NewMonitor(s)
+	s.Monitor.Metrics().CountCollections(int(s.Params.Int("metricsMaxCollections")))
 	s.Queues = queue.NewBroker(s.Clock, s.Real, s.Monitor.Metrics())
 	s.Queues.Shared = s.Shared
 	buildTable(s)

@@ -36,6 +36,7 @@ type Broker struct {
 
 // runtimeState is the state of a queue that lives in memory only.
 type runtimeState struct {
+	uuid     [16]byte
 	activity atomic.Int64 // instant of the last activity; never before the stored one
 	config   atomic.Pointer[cachedConfig]
 	head     readyHead
@@ -84,7 +85,7 @@ func (b *Broker) queue(uuid [16]byte) *runtimeState {
 	defer b.mu.Unlock()
 	q := b.queues[uuid]
 	if q == nil {
-		q = &runtimeState{}
+		q = &runtimeState{uuid: uuid}
 		b.queues[uuid] = q
 	}
 	return q
@@ -214,6 +215,7 @@ func (b *Broker) apply(q *runtimeState, out *effects) {
 		b.metrics.ExpiredDeadLettered.Add(out.expired)
 		b.metrics.LocksLapsed.Add(out.lapsed)
 		b.metrics.MaxDeliveryDeadLettered.Add(out.failed)
+		b.metrics.Messages(q.uuid, ttl.Tally{Removed: out.dropped + out.expired, Moved: out.expired})
 		if out.lags != nil {
 			b.metrics.Lagged(ttl.Message, out.lags)
 		}

@@ -3,14 +3,17 @@ package server
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
 // metricsServer serves monitoring systems over HTTP:
 //
+//	/             a list of these
 //	/healthz      200 while the process lives
 //	/readyz       200 while commands can be run, else 503
 //	/metrics      counters, for Prometheus
@@ -82,7 +85,28 @@ func (s *Server) metricsHandler() http.Handler {
 	if s.config.MetricsPprof {
 		handleProfiles(mux)
 	}
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, metricsIndex(s.config.MetricsPprof))
+	})
 	return mux
+}
+
+// metricsIndex is the page that lists what is served.
+func metricsIndex(profiles bool) string {
+	b := strings.Builder{}
+	b.WriteString("<!DOCTYPE html>\n<html lang=\"en\"><title>DuskDB</title>\n<h1>DuskDB</h1>\n<ul>\n")
+	line := func(path, text string) {
+		fmt.Fprintf(&b, "<li><a href=\"%s\">%s</a>: %s</li>\n", path, path, text)
+	}
+	line("/metrics", "metrics, for Prometheus")
+	line("/healthz", "200 while the process lives")
+	line("/readyz", "200 while clients are served, else 503 and why not")
+	if profiles {
+		line("/debug/pprof/", "profiles of the process")
+	}
+	b.WriteString("</ul>\n</html>\n")
+	return b.String()
 }
 
 // ready returns an error if the server cannot serve clients.

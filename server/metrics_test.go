@@ -68,20 +68,28 @@ func TestMetrics(t *testing.T) {
 		samples[m[1]+m[2]] = v
 	}
 	for name, want := range map[string]float64{
-		`duskdb_operations_total{kind="insert"}`:                          3,
-		`duskdb_operations_total{kind="query"}`:                           1,
-		`duskdb_connections`:                                              1,
-		`duskdb_memory_limit_bytes`:                                       1 << 30,
-		`duskdb_command_duration_seconds_count{class="writes"}`:           2,
-		`duskdb_command_duration_seconds_bucket{class="reads",le="+Inf"}`: 1,
-		`duskdb_expiry_total{kind="ttl_deleted_documents"}`:               1,
-		`duskdb_expiry_lag_seconds_count{policy="ttl"}`:                   1,
-		`duskdb_expiry_lag_seconds_sum{policy="ttl"}`:                     45,
-		`duskdb_expiry_lag_seconds_bucket{policy="ttl",le="40"}`:          0,
-		`duskdb_expiry_lag_seconds_bucket{policy="ttl",le="50"}`:          1,
-		`duskdb_expiry_lag_seconds_bucket{policy="ttl",le="+Inf"}`:        1,
-		`duskdb_expiry_lag_seconds_count{policy="messageQueue"}`:          0,
-		`duskdb_info{version="",mongodb="` + MongoDBVersion + `"}`:        1,
+		`duskdb_operations_total{kind="insert"}`:                                          3,
+		`duskdb_operations_total{kind="query"}`:                                           1,
+		`duskdb_connections`:                                                              1,
+		`duskdb_memory_limit_bytes`:                                                       1 << 30,
+		`duskdb_command_duration_seconds_count{class="writes"}`:                           2,
+		`duskdb_command_duration_seconds_bucket{class="reads",le="+Inf"}`:                 1,
+		`duskdb_expiry_removed_total{policy="ttl"}`:                                       1,
+		`duskdb_expiry_removed_total{policy="documentTtl"}`:                               0,
+		`duskdb_expiry_moved_total{policy="ttl"}`:                                         0,
+		`duskdb_expiry_pass_duration_seconds_count`:                                       1,
+		`duskdb_expiry_interval_seconds`:                                                  60,
+		`duskdb_expiry_enabled`:                                                           1,
+		`duskdb_expiry_errors_total`:                                                      0,
+		`duskdb_collection_expiry_removed_total{db="test",collection="due",policy="ttl"}`: 1,
+		`duskdb_collection_expiry_pending{db="test",collection="due",policy="ttl"}`:       0,
+		`duskdb_expiry_lag_seconds_count{policy="ttl"}`:                                   1,
+		`duskdb_expiry_lag_seconds_sum{policy="ttl"}`:                                     45,
+		`duskdb_expiry_lag_seconds_bucket{policy="ttl",le="40"}`:                          0,
+		`duskdb_expiry_lag_seconds_bucket{policy="ttl",le="50"}`:                          1,
+		`duskdb_expiry_lag_seconds_bucket{policy="ttl",le="+Inf"}`:                        1,
+		`duskdb_expiry_lag_seconds_count{policy="messageQueue"}`:                          0,
+		`duskdb_info{version="",mongodb="` + MongoDBVersion + `"}`:                        1,
 	} {
 		if got, ok := samples[name]; !ok || got != want {
 			t.Errorf("%s is %v (%v), want %v", name, got, ok, want)
@@ -90,8 +98,11 @@ func TestMetrics(t *testing.T) {
 	if code, _ := get(t, s, "/debug/pprof/goroutine?debug=1"); code != 404 {
 		t.Errorf("profiles are served although they are off: %d", code)
 	}
-	if code, _ := get(t, s, "/"); code != 404 {
-		t.Errorf("/: %d", code)
+	if code, body := get(t, s, "/"); code != 200 || !strings.Contains(body, `href="/metrics"`) || strings.Contains(body, "pprof") {
+		t.Errorf("/: %d %s", code, body)
+	}
+	if code, _ := get(t, s, "/nothing"); code != 404 {
+		t.Errorf("/nothing: %d", code)
 	}
 }
 

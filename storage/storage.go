@@ -151,6 +151,10 @@ type EngineStats struct {
 	SyncErrors    int64
 	OpenSnapshots int64
 	RecoveredCut  int64 // bytes of a torn tail cut off on open
+	// CommitTimes is how long the commits took within the engine, without the
+	// function of the Update and without waiting for other writers. SyncTimes is how
+	// long each sync took; empty if the engine does not sync by itself.
+	CommitTimes, SyncTimes DurationCounts
 }
 
 // Txn is a snapshot transaction.

@@ -3,6 +3,7 @@ package ttl
 import (
 	"sync/atomic"
 
+	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -29,25 +30,41 @@ type Metrics struct {
 	MaxDeliveryDeadLettered atomic.Int64
 	QueuesAutoDeleted       atomic.Int64
 
-	lags lagMetrics // metrics.expiration.lag: removals by passes, and of messages
+	// Errors counts the targets that a pass could not visit to the end.
+	Errors atomic.Int64
+	// PassTimes is how long the passes took.
+	PassTimes storage.Durations
+
+	lags  lagMetrics // metrics.expiration.lag: removals by passes, and of messages
+	tally tally      // by policy and collection
 }
 
 // count adds the removals of a visit. Queues count their removals themselves,
 // because most of them happen outside of a pass.
-func (m *Metrics) count(p Policy, r Removed) {
+func (m *Metrics) count(uuid [16]byte, p Policy, r Removed) {
+	if p == Message {
+		return
+	}
 	m.Moved.Add(r.Moved)
-	switch p {
-	case Message:
-	case Document:
+	if p == Document {
 		m.Purged.Add(r.Documents)
-	default:
+	} else {
 		m.DeletedDocuments.Add(r.Documents)
 		m.DeletedKeys.Add(r.Keys)
 	}
+	m.tally.add(uuid, p, Tally{Removed: r.Documents, Moved: r.Moved})
 }
 
 // Settled counts removals under a document policy outside of a pass.
-func (m *Metrics) Settled(r Removed) { m.count(Document, r) }
+func (m *Metrics) Settled(list Settled) {
+	for i := range list {
+		m.count(list[i].UUID, Document, list[i].Removed)
+	}
+}
+
+// Messages counts messages of a queue that have expired: removed in all, and moved to its
+// dead-letter queue.
+func (m *Metrics) Messages(uuid [16]byte, t Tally) { m.tally.add(uuid, Message, t) }
 
 // AppendTTL writes metrics.ttl of serverStatus.
 func (m *Metrics) AppendTTL(b *value.Builder) {
@@ -73,5 +90,7 @@ func (m *Metrics) AppendExpiration(b *value.Builder, pendingPurge int64) {
 	b.Int64("queuesAutoDeleted", m.QueuesAutoDeleted.Load())
 	b.End()
 	m.appendLags(b)
+	m.appendPasses(b)
+	m.appendRemoved(b)
 	b.End()
 }

@@ -41,7 +41,8 @@ type Monitor struct {
 	seen    time.Time     // the clock before the last jump
 	ran     bool          // a pass ran since the last jump began
 	last    Result
-	recent  []Result // of the last passes, newest first
+	passed  time.Time // when the last pass ended, by the real clock
+	recent  []Result  // of the last passes, newest first
 }
 
 // recentPasses is the number of results to keep.
@@ -59,7 +60,7 @@ func NewMonitor(h Host, o Options) *Monitor {
 	now := o.Clock.Now()
 	m := &Monitor{
 		clock: o.Clock, real: o.Real, host: h, log: o.Log, batch: o.Batch, lease: o.Lease,
-		wake: make(chan struct{}, 1), slept: now, seen: now,
+		wake: make(chan struct{}, 1), slept: now, seen: now, passed: o.Real.Now(),
 	}
 	m.calm = sync.NewCond(&m.mu)
 	return m
@@ -80,6 +81,14 @@ func (m *Monitor) RecentPasses() []Result {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.recent)
+}
+
+// SincePass returns the real time since the last pass ended, or since the start if none
+// has run.
+func (m *Monitor) SincePass() time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.real.Now().Sub(m.passed)
 }
 
 // Start runs the monitor's sleeps and passes until ctx is done; wait returns
@@ -198,7 +207,7 @@ func (m *Monitor) sleep() {
 // ended stores the result of a pass and begins the next sleep.
 func (m *Monitor) ended(r Result) {
 	m.mu.Lock()
-	m.last = r
+	m.last, m.passed = r, m.real.Now()
 	m.recent = slices.Insert(m.recent, 0, r)
 	m.recent = m.recent[:min(len(m.recent), recentPasses)]
 	m.mu.Unlock()

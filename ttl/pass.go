@@ -94,6 +94,7 @@ func (m *Monitor) pass(ctx context.Context, wanted Set) (r Result, err error) {
 	p.reportKept()
 	p.result.Took = m.real.Now().Sub(began)
 	m.metrics.Passes.Add(1)
+	m.metrics.PassTimes.Observe(p.result.Took)
 	if p.result.Deferred {
 		m.metrics.DeferredPasses.Add(1)
 	}
@@ -158,12 +159,15 @@ func (p *pass) visit(ctx context.Context, t Target) (more bool) {
 	of := &p.result.ByPolicy[t.Policy()]
 	of.Took += p.m.real.Now().Sub(began)
 	of.Add(v.Removed)
-	p.m.metrics.count(t.Policy(), v.Removed)
+	if x, ok := t.(*indexTarget); ok {
+		p.m.metrics.count(x.coll.UUID, x.policy, v.Removed)
+	}
 	p.m.metrics.Lagged(t.Policy(), &v.lags)
 	p.result.Deferred = p.result.Deferred || v.Deferred
 	if err != nil {
 		p.failed[name] = true
 		p.result.Errors++
+		p.m.metrics.Errors.Add(1)
 		p.m.log.Error().Err(err).Str("policy", t.Policy().String()).Str("target", name).Msg("Error running an expiration job")
 		return false
 	}

@@ -266,6 +266,7 @@ type expiring struct {
 	list     []ttl.Forecast
 	queue    bool
 	messages queue.Stats
+	removed  *ttl.Tallies // nil: not counted by itself
 }
 
 // collection reads the forecast of one collection; nil if documents of the collection do not
@@ -278,6 +279,9 @@ func (f *forecasts) collection(tx storage.Tx, info *storage.Info, name string) (
 		return nil, nil
 	}
 	x := &expiring{info: info, ns: info.Namespace.DB + "." + name, queue: isQueue}
+	if counted, ok := c.Svc.Monitor.Metrics().TallyOf(info.UUID); ok {
+		x.removed = &counted
+	}
 	coll, err := tx.Collection(info.Namespace)
 	if err != nil {
 		return nil, err
@@ -310,7 +314,7 @@ func (x *expiring) append(b *value.Builder, h ttl.Horizon) {
 		b.End()
 	}
 	b.End()
-	x.appendMessages(b)
+	x.appendRest(b)
 	b.End()
 }
 
@@ -324,11 +328,17 @@ func (x *expiring) appendShort(b *value.Builder, due int64) {
 		b.End()
 	}
 	b.End()
-	x.appendMessages(b)
+	x.appendRest(b)
 	b.End()
 }
 
-func (x *expiring) appendMessages(b *value.Builder) {
+// appendRest writes what was removed, and the messages of a queue.
+func (x *expiring) appendRest(b *value.Builder) {
+	if x.removed != nil {
+		b.StartDocument("removed")
+		x.removed.Append(b)
+		b.End()
+	}
 	if x.queue {
 		b.StartDocument("messages")
 		mq.AppendQueueStats(b, &x.messages)

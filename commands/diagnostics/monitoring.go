@@ -22,13 +22,29 @@ type Metrics struct {
 	Panics      int64
 	Sessions    int64
 	Running     int64 // commands under way
-	Expiry      []Counter
+	Expiry      ExpiryCounters
 	ExpiryLags  []PolicyLag
+	Expiring    []CollectionExpiry // of a bounded number of collections, the others summed up
+	Queues      []QueueDepth       // likewise
+	Unread      int                // collections that were not looked at, as time was up
+	Now         int64              // by the server's clock
 	Latencies   []ClassLatency
 	Storage     storage.EngineStats
 	Data        struct{ Collections, Documents, DataBytes, Indexes, IndexBytes int64 }
 	MemoryLimit int64
 	MemoryUsed  int64 // as the memory limit counts it; 0 without one
+}
+
+// ExpiryCounters are the counters of the monitor and of the queues.
+type ExpiryCounters struct {
+	Passes, SubPasses, DeferredPasses, Errors int64
+	SkippedIndexes, Keys, Kept                int64
+	LocksLapsed, MaxDeliveries, QueuesDeleted int64
+	PassTimes                                 storage.DurationCounts
+	SincePass                                 time.Duration // real time since the last pass, or the start
+	Enabled                                   bool
+	Interval                                  int64 // seconds between passes
+	Removed                                   ttl.Tallies
 }
 
 // Counter is a named count.
@@ -52,7 +68,7 @@ type PolicyLag struct {
 // Snapshot reads all counters.
 func Snapshot(s *kernel.Service) Metrics {
 	m := Metrics{
-		Version: s.Options.DuskDB, Uptime: s.Real.Now().Sub(s.Began),
+		Version: s.Options.DuskDB, Now: s.Clock.NowMillis(), Uptime: s.Real.Now().Sub(s.Began),
 		Errors: s.Metrics.Asserts.User.Load(), Panics: s.Metrics.Asserts.Regular.Load(),
 		Sessions: int64(len(s.Sessions.List())), Running: int64(s.Ops.Count()),
 		MemoryLimit: s.Memory.Limit, MemoryUsed: s.Memory.Used.Load(),
@@ -96,34 +112,26 @@ func fill(x *observe.Metrics, m *Metrics) {
 
 func fillExpiry(s *kernel.Service, m *Metrics) {
 	e := s.Monitor.Metrics()
-	m.Expiry = []Counter{
-		{"ttl_deleted_documents", e.DeletedDocuments.Load()},
-		{"ttl_deleted_keys", e.DeletedKeys.Load()},
-		{"ttl_passes", e.Passes.Load()},
-		{"ttl_sub_passes", e.SubPasses.Load()},
-		{"ttl_invalid_index_skips", e.InvalidTTLIndexSkips.Load()},
-		{"document_ttl_purged", e.Purged.Load()},
-		{"document_ttl_deferred_passes", e.DeferredPasses.Load()},
-		{"on_expire_moved", e.Moved.Load()},
-		{"on_expire_kept", e.Kept.Load()},
-		{"messages_dropped", e.ExpiredDropped.Load()},
-		{"messages_dead_lettered", e.ExpiredDeadLettered.Load()},
-		{"message_locks_lapsed", e.LocksLapsed.Load()},
-		{"message_max_deliveries", e.MaxDeliveryDeadLettered.Load()},
-		{"queues_auto_deleted", e.QueuesAutoDeleted.Load()},
-	}
+	m.Expiry.Passes, m.Expiry.SubPasses, m.Expiry.DeferredPasses = e.Passes.Load(), e.SubPasses.Load(), e.DeferredPasses.Load()
+	m.Expiry.Errors, m.Expiry.SkippedIndexes, m.Expiry.Keys, m.Expiry.Kept = e.Errors.Load(), e.InvalidTTLIndexSkips.Load(), e.DeletedKeys.Load(), e.Kept.Load()
+	m.Expiry.LocksLapsed, m.Expiry.MaxDeliveries, m.Expiry.QueuesDeleted = e.LocksLapsed.Load(), e.MaxDeliveryDeadLettered.Load(), e.QueuesAutoDeleted.Load()
+	m.Expiry.PassTimes, m.Expiry.SincePass = e.PassTimes.Counts(), s.Monitor.SincePass()
+	m.Expiry.Enabled, m.Expiry.Interval = s.Params.Bool("ttlMonitorEnabled"), s.Params.Int("ttlMonitorSleepSecs")
+	m.Expiry.Removed = e.Removed()
 	for _, p := range ttl.Policies() {
 		m.ExpiryLags = append(m.ExpiryLags, PolicyLag{p.String(), e.LagOf(p)})
 	}
 }
 
-// fillData adds up the sizes of all collections.
+// fillData adds up the sizes of all collections, and looks at what expires in them.
 func fillData(s *kernel.Service, m *Metrics) {
 	err := s.Engine.View(s.Background, func(tx storage.Tx) error {
 		infos, err := tx.Collections("")
 		if err != nil {
 			return err
 		}
+		gauges := newExpiryGauges(s, m, infos)
+		defer gauges.end()
 		for _, info := range infos {
 			coll, err := tx.Collection(info.Namespace)
 			if err != nil {
@@ -147,6 +155,9 @@ func fillData(s *kernel.Service, m *Metrics) {
 				}
 				m.Data.Indexes++
 				m.Data.IndexBytes += st.Bytes
+			}
+			if err := gauges.add(tx, coll); err != nil {
+				return err
 			}
 		}
 		return nil

@@ -66,7 +66,7 @@ type Config struct {
 	TxnBytes         func() int64 // most bytes of the operations of one transaction
 	// OnSettled is called after a commit with the expired documents that it has removed
 	// outside of a pass.
-	OnSettled func(ttl.Removed)
+	OnSettled func(ttl.Settled)
 }
 
 // New returns a log that Open must be called on.

@@ -45,7 +45,7 @@ type Recorder struct {
 	Keep      ImageKind         // version of the document that findAndModify returns
 	Image     value.Doc         // that version, nil: no document
 
-	Settled ttl.Removed // expired documents that made room for the changes
+	Settled ttl.Settled // expired documents that made room for the changes
 }
 
 // loggedOp is one operation among the recorded ones.
@@ -354,7 +354,7 @@ func (r *Recorder) Committed() {
 		w.Signal()
 	}
 	r.log.Appended(r.bytes)
-	if r.Settled.Documents > 0 {
+	if len(r.Settled) > 0 {
 		r.log.OnSettled(r.Settled)
 	}
 }

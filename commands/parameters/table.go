@@ -23,8 +23,11 @@ func New(s *kernel.Service) *kernel.Parameters {
 	return p
 }
 
+// metricsCollections bounds the collections that have metrics of their own.
+const metricsCollections = "metricsMaxCollections"
+
 // Table lists every server parameter. Those of mongod keep its
-// names and defaults; documentTtl* are DuskDB's (semantics.md §4.2).
+// names and defaults; documentTtl* (semantics.md §4.2) and metricsMaxCollections are DuskDB's.
 func Table() []kernel.Parameter {
 	boolean := func(name string, initial, runtime bool) kernel.Parameter {
 		return kernel.Parameter{Name: name, Initial: value.Bool(initial), Startup: true, Runtime: runtime, Check: kernel.CheckBool}
@@ -44,6 +47,12 @@ func Table() []kernel.Parameter {
 	most.OnChange = func(s *kernel.Service, v value.Value) { s.Scripts.MostHeapMB.Store(v.SafeInt64()) }
 	limit := integer("internalQueryJavaScriptFnTimeoutMillis", script.DefaultTimeout, 1, math.MaxInt32)
 	limit.OnChange = func(s *kernel.Service, v value.Value) { s.Scripts.TimeoutMS.Store(v.SafeInt64()) }
+	metrics := integer(metricsCollections, 200, 0, 100_000)
+	metrics.OnChange = func(s *kernel.Service, v value.Value) {
+		if s.Monitor != nil {
+			s.Monitor.Metrics().CountCollections(int(v.SafeInt64()))
+		}
+	}
 	requireAPI := boolean("requireApiVersion", false, true)
 	requireAPI.OnChange = func(s *kernel.Service, v value.Value) { s.RequireAPI.Store(v.Truthy()) }
 	return append(append(kernel.LogParameters(), kernel.EstablishmentParameters()...), []kernel.Parameter{
@@ -55,6 +64,7 @@ func Table() []kernel.Parameter {
 		integer("ttlIndexDeleteTargetDocs", 50000, 0, math.MaxInt32),
 		integer("documentTtlPurgeYieldThreshold", 64, 0, math.MaxInt32),
 		boolean("documentTtlStrictTsOnly", false, true),
+		metrics,
 		boolean("documentTtlTsIndex", true, false),
 		boolean("enableTestClock", false, false),
 		integer("cursorTimeoutMillis", 600000, math.MinInt32, math.MaxInt32),

@@ -28,7 +28,7 @@ func (w *Writer) Settle() error {
 // its transaction is committed.
 func (w *Writer) settled(r ttl.Removed) {
 	if log := w.c.Recorder(); log != nil {
-		log.Settled.Add(r)
+		log.Settled.Add(w.coll.Info().UUID, r)
 	}
 }
 

@@ -6,7 +6,7 @@ let before, slowest, asked = -Infinity;
 
 // The charts of the page: their series, title, query, and the text of a value.
 const charts = [
-  ['removed', 'Removed per second', 'sum(rate(duskdb_expiry_total{kind=~"ttl_deleted_documents|document_ttl_purged|messages_dropped|messages_dead_lettered"}[1m]))', v => v.toFixed(1)],
+  ['removed', 'Removed per second', 'sum(rate(duskdb_expiry_removed_total[1m]))', v => v.toFixed(1)],
   ['log', 'Size of the log', 'duskdb_storage_file_bytes', v => bytes(v)],
   ['growth', 'Growth of the log per second', 'deriv(duskdb_storage_file_bytes[5m])', v => `${v < 0 ? '−' : ''}${bytes(Math.abs(v))}`],
   ['reads', 'Reads per second', 'rate(duskdb_command_duration_seconds_count{class="reads"}[1m])', v => v.toFixed(1)],

@@ -100,6 +100,7 @@ type Engine struct {
 
 	versions     atomic.Uint64 // of descriptions of collections
 	commits      atomic.Int64
+	commitTimes  storage.Durations
 	snapshots    atomic.Int64
 	recoveredCut int64
 	noted        noted
@@ -278,11 +279,13 @@ func (e *Engine) unlockWriter() { e.writer <- struct{}{} }
 // commit writes to the log and then publishes the new state.
 func (e *Engine) commit(t *tx) error {
 	if ops := t.ops(); len(ops) > 0 {
+		began := clock.System().Now()
 		err := e.writeCommit(t, ops)
 		t.scratch.release()
 		if err != nil {
 			return err
 		}
+		e.commitTimes.Observe(clock.System().Now().Sub(began))
 		e.commits.Add(1)
 	}
 	if len(t.changes) == 0 {
@@ -358,6 +361,8 @@ func (e *Engine) Stats() (storage.EngineStats, error) {
 		SyncErrors:    failed,
 		OpenSnapshots: e.snapshots.Load(),
 		RecoveredCut:  e.recoveredCut,
+		CommitTimes:   e.commitTimes.Counts(),
+		SyncTimes:     e.sync.times.Counts(),
 	}, nil
 }
 

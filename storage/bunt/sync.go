@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage"
 )
 
@@ -17,6 +18,7 @@ type syncer struct {
 	last   atomic.Uint64 // position of the last commit
 	synced atomic.Uint64 // all up to this are on disk
 	dirty  chan struct{} // wakes the background syncer for the first commit to sync
+	times  storage.Durations
 
 	mu      sync.Mutex
 	disk    *disk
@@ -108,7 +110,9 @@ func (s *syncer) join(target uint64) (run *syncRun, mine bool, err error) {
 // run syncs the file.
 func (s *syncer) run(r *syncRun) {
 	upTo := s.last.Load()
+	began := clock.System().Now()
 	err := s.disk.sync(s.file)
+	s.times.Observe(clock.System().Now().Sub(began))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.syncs++

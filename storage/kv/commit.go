@@ -1,6 +1,9 @@
 package kv
 
-import "github.com/duskdb/duskdb/storage"
+import (
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/storage"
+)
 
 // Commit commits the writes.
 func (t *tx) Commit() error { return t.e.host.commit(t) }
@@ -30,6 +33,7 @@ func (e *Engine) commit(t *tx) (err error) {
 	if !t.effective() {
 		return nil
 	}
+	t.began = clock.System().Now()
 	defer t.scratch.release()
 	t.gather(&t.scratch.set)
 	if len(t.scratch.set.Writes)+len(t.scratch.set.Drops) > 0 {
@@ -75,6 +79,7 @@ func (e *Engine) settle(t *tx) error {
 			return err
 		}
 	}
+	e.times.Observe(clock.System().Now().Sub(t.began))
 	e.show(t.after)
 	return nil
 }

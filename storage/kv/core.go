@@ -18,6 +18,7 @@ type core struct {
 
 	versions  atomic.Uint64 // of descriptions of collections
 	commits   atomic.Int64
+	times     storage.Durations // of commits
 	snapshots atomic.Int64
 }
 

@@ -310,6 +310,7 @@ func (e *Shared) Stats() (storage.EngineStats, error) {
 		Name:          e.opts.Name,
 		Persistent:    e.opts.Persistent,
 		Commits:       e.commits.Load(),
+		CommitTimes:   e.times.Counts(),
 		OpenSnapshots: e.snapshots.Load(),
 	}
 	return st, e.store.Stats(&st)

@@ -131,9 +131,11 @@ func (e *Shared) commit(t *tx) error {
 		}
 	}
 	t.gather(&t.scratch.set)
+	began := clock.System().Now()
 	if err := f.turn.Commit(e.life, &t.scratch.set, f.head); err != nil {
 		return err
 	}
+	e.times.Observe(clock.System().Now().Sub(began))
 	e.commits.Add(1)
 	if t.replays != nil {
 		t.replays.distant.far.tried = false // its claims went with the commit

@@ -3,6 +3,7 @@ package kv
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/internal/keydiff"
@@ -28,6 +29,7 @@ type tx struct {
 	renewed  [][]byte        // keys of records that are updated
 	after    *state          // after the commit, until that has settled
 	wait     func() error    // until the writes are safe
+	began    time.Time       // of the commit
 
 	seen    func()    // waits until other servers have seen the commit; may be nil
 	distant *distant  // set over a shared store

@@ -16,6 +16,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/internal/datadir"
 	"github.com/duskdb/duskdb/storage/kv"
@@ -38,6 +39,7 @@ type store struct {
 	written atomic.Uint64 // commits that the file system has
 	synced  atomic.Uint64 // all commits up to this are on disk
 	syncs   atomic.Int64
+	times   storage.Durations // of syncs
 	backups atomic.Int64
 	failed  atomic.Int64
 
@@ -342,7 +344,10 @@ func (s *store) sync(ctx context.Context) error {
 	}
 	upTo := s.written.Load()
 	s.syncs.Add(1)
-	if err := s.fs.syncLog(); err != nil {
+	began := clock.System().Now()
+	err := s.fs.syncLog()
+	s.times.Observe(clock.System().Now().Sub(began))
+	if err != nil {
 		// The system may have discarded the dirty pages: another sync would succeed
 		// without having written them.
 		s.failed.Add(1)
@@ -401,7 +406,7 @@ func (s *store) Compact(ctx context.Context) (err error) {
 
 // Stats fills in sizes and counters.
 func (s *store) Stats(st *storage.EngineStats) error {
-	st.Syncs, st.SyncErrors = s.syncs.Load(), s.failed.Load()
+	st.Syncs, st.SyncErrors, st.SyncTimes = s.syncs.Load(), s.failed.Load(), s.times.Counts()
 	if !s.persistent() || !s.uses.begin() {
 		return nil
 	}
