@@ -27,9 +27,6 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// version is set by the linker for releases.
-var version = "0.1.0"
-
 func main() { os.Exit(run(os.Args[1:])) }
 
 // cli is the command line.
@@ -141,12 +138,4 @@ func normalise(args []string) []string {
 		out = append(out, a)
 	}
 	return out
-}
-
-type versionCmd struct{}
-
-// Run prints the versions.
-func (versionCmd) Run() error {
-	fmt.Println("duskdb v" + version + " (MongoDB " + serverVersion() + " compatible)")
-	return nil
 }

@@ -144,6 +144,8 @@ func (s *serveCmd) Run() error {
 	if err != nil {
 		return err
 	}
+	manager := serviceManager(log)
+	manager.tell("STATUS=Opening the data")
 	srv, err := openServer(cfg)
 	if srv == nil {
 		return err
@@ -175,24 +177,28 @@ func (s *serveCmd) Run() error {
 		fmt.Printf("duskdb console on %s\n", url)
 	}
 	tellReady()
+	manager.tell("READY=1\nSTATUS=Serving on " + srv.URI())
 	if s.WithStdin {
 		go func() {
 			_, _ = io.Copy(io.Discard, os.Stdin) // an error ends it as well
 			cfg.OnShutdown()
 		}()
 	}
-	return wait(srv, signals, stop)
+	return wait(srv, manager, signals, stop)
 }
 
 // wait blocks until the server should stop, and stops it.
-func wait(srv *server.Server, signals <-chan os.Signal, stop <-chan struct{}) error {
+func wait(srv *server.Server, manager manager, signals <-chan os.Signal, stop <-chan struct{}) error {
 	defer onSignal(syscall.SIGHUP, func() {
 		_ = srv.RotateCertificates() // the server logs the error
 	})()
+	stopWatch := manager.watch(srv)
 	select {
 	case <-signals:
 	case <-stop:
 	}
+	stopWatch()
+	manager.tell("STOPPING=1\nSTATUS=Stopping")
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go func() {
