@@ -52,6 +52,7 @@ func TestPython(t *testing.T) {
 	env := build(t)
 	run(t, filepath.Join("python", "tests"), env, python, "-m", "unittest", "test_duskdb")
 	run(t, filepath.Join("python", "tests"), env, python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_fixture.py")
+	run(t, "python", env, python, "-m", "mypy", "--strict", "--cache-dir=/dev/null", "duskdb")
 }
 
 // venv returns the path of a Python with the packages that the tests need. The

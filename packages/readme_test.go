@@ -91,7 +91,7 @@ func exampleInPython(t *testing.T, text string) {
 	}
 	dir := t.TempDir()
 	write(t, dir, "test_cart.py", text)
-	write(t, dir, "conftest.py", "pytest_plugins = [\"duskdb_pytest\"]\n")
+	write(t, dir, "conftest.py", "pytest_plugins = [\"duskdb.pytest_plugin\"]\n")
 	run(t, dir, append(build(t), "PYTHONPATH="+ours), venv(t), "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_cart.py")
 }
 

@@ -7,19 +7,53 @@ const path = require('node:path');
 
 const name = process.platform === 'win32' ? 'duskdb.exe' : 'duskdb';
 
-/** Returns the path of the binary: the given one, DUSKDB_BINARY, bin/ of this package, or one
- * that it builds with Go if this package is in a clone of the repository. */
+/**
+ * Returns the path of the binary: DUSKDB_BINARY, the given one, that of the package for this
+ * platform, duskdb on the PATH, or one that it builds with Go if this package is in a clone of
+ * the repository.
+ */
 function find(given) {
-  for (const [what, file] of [['the option binary', given], ['DUSKDB_BINARY', process.env.DUSKDB_BINARY]]) {
+  for (const [what, file] of [['DUSKDB_BINARY', process.env.DUSKDB_BINARY], ['the option binary', given]]) {
     if (!file) continue;
     if (!fs.existsSync(file)) throw new Error(`${what} is ${file}, which does not exist`);
     return file;
   }
-  const packed = path.join(__dirname, 'bin', name);
-  if (fs.existsSync(packed)) return packed;
+  return packed() ?? onPath() ?? fromSource() ?? missing();
+}
+
+const platformPackage = `@duskdb/${process.platform}-${process.arch}`;
+
+/** The binary of the package that npm has installed as an optional dependency. */
+function packed() {
+  try {
+    return require.resolve(`${platformPackage}/bin/${name}`);
+  } catch (err) {
+    if (err.code !== 'MODULE_NOT_FOUND') throw err;
+    return undefined;
+  }
+}
+
+function onPath() {
+  return (process.env.PATH ?? '').split(path.delimiter).filter(Boolean).map((dir) => path.join(dir, name)).find(isProgram);
+}
+
+function isProgram(file) {
+  try {
+    fs.accessSync(file, fs.constants.X_OK);
+    return fs.statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function fromSource() {
   const repository = path.resolve(__dirname, '..', '..', '..');
-  if (fs.existsSync(path.join(repository, 'cmd', 'duskdb', 'main.go'))) return build(repository);
-  throw new Error('no duskdb binary found: set DUSKDB_BINARY or the option binary');
+  return fs.existsSync(path.join(repository, 'cmd', 'duskdb', 'main.go')) ? build(repository) : undefined;
+}
+
+function missing() {
+  throw new Error(`no duskdb binary found: the package ${platformPackage} is not installed (was npm told to omit optional dependencies?), ` +
+    'and there is none on the PATH. Install it, or set DUSKDB_BINARY or the option binary');
 }
 
 let built; // the path of the binary that this process has built

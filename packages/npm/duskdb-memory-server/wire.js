@@ -4,6 +4,7 @@
 // request at a time, and the BSON types of such documents.
 
 const net = require('node:net');
+const { login } = require('./scram.js');
 
 const OP_MSG = 2013;
 
@@ -38,6 +39,11 @@ function typed(value) {
   }
   if (value === null) return [0x0a, Buffer.alloc(0)];
   if (value instanceof Date) { b.writeBigInt64LE(BigInt(value.getTime())); return [0x09, b]; }
+  if (Buffer.isBuffer(value)) {
+    const head = Buffer.alloc(5); // length and subtype 0
+    head.writeInt32LE(value.length);
+    return [0x05, Buffer.concat([head, value])];
+  }
   if (Array.isArray(value)) return [0x04, encode(Object.assign({}, value))];
   if (typeof value === 'object') return [0x03, encode(value)];
   throw new TypeError(`a ${typeof value} cannot be sent`);
@@ -84,26 +90,56 @@ function message(doc, id) {
   return Buffer.concat([head, body]);
 }
 
-/** Opens a connection, sends one command and returns the reply. */
-function command(host, port, doc) {
-  return new Promise((resolve, reject) => {
-    const socket = net.connect(port, host, () => socket.write(message(doc, 1)));
-    let got = Buffer.alloc(0);
-    socket.on('data', (chunk) => {
-      got = Buffer.concat([got, chunk]);
-      if (got.length < 16 || got.length < got.readInt32LE(0)) return;
-      socket.end();
-      try {
-        const reply = decode(got.subarray(21));
-        if (reply.ok === 1) resolve(reply);
-        else reject(Object.assign(new Error(reply.errmsg), { code: reply.code, codeName: reply.codeName }));
-      } catch (err) {
-        reject(err);
-      }
+/** A connection that sends one command after the other. */
+class Connection {
+  #socket;
+  #got = Buffer.alloc(0);
+  #waiting; // for a reply
+  #requests = 0;
+
+  constructor(host, port) {
+    this.#socket = net.connect(port, host);
+    this.#socket.on('data', (chunk) => this.#receive(chunk));
+    this.#socket.on('error', (err) => this.#fail(err));
+    this.#socket.on('close', () => this.#fail(new Error('the server closed the connection')));
+  }
+
+  /** Sends a command and returns the reply. */
+  run(doc) {
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+      this.#socket.write(message(doc, ++this.#requests));
     });
-    socket.on('error', reject);
-    socket.on('close', () => reject(new Error('the server closed the connection')));
-  });
+  }
+
+  close() { this.#socket.end(); }
+
+  #receive(chunk) {
+    this.#got = Buffer.concat([this.#got, chunk]);
+    if (this.#got.length < 16 || this.#got.length < this.#got.readInt32LE(0)) return;
+    const body = this.#got.subarray(21);
+    this.#got = Buffer.alloc(0);
+    try {
+      const reply = decode(body);
+      if (reply.ok === 1) this.#waiting?.resolve(reply);
+      else this.#fail(Object.assign(new Error(reply.errmsg), { code: reply.code, codeName: reply.codeName }));
+    } catch (err) {
+      this.#fail(err);
+    }
+  }
+
+  #fail(err) { this.#waiting?.reject(err); }
+}
+
+/** Opens a connection, logs in if there is a user, sends one command and returns the reply. */
+async function command(host, port, doc, user) {
+  const connection = new Connection(host, port);
+  try {
+    if (user) await login((step) => connection.run(step), user);
+    return await connection.run(doc);
+  } finally {
+    connection.close();
+  }
 }
 
 module.exports = { command, encode, decode };

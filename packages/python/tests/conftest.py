@@ -4,4 +4,4 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-pytest_plugins = ["duskdb_pytest"]
+pytest_plugins = ["duskdb.pytest_plugin"]

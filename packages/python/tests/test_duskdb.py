@@ -11,7 +11,7 @@ import pymongo.errors
 
 FOLDER = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(FOLDER))
-from duskdb_pytest import DuskDB  # noqa: E402
+from duskdb import DuskDB, milliseconds  # noqa: E402
 
 START = datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc)
 
@@ -22,9 +22,9 @@ class TestDuskDB(unittest.TestCase):
             carts = server.client.shop.carts
             carts.create_index("touched", expireAfterSeconds=3600)
             carts.insert_one({"touched": server.now()})
-            server.advance(3599)
+            server.advance("59m59s")
             self.assertEqual(carts.count_documents({}), 1)
-            self.assertEqual(server.advance(61, millis=5), START + datetime.timedelta(seconds=3660, milliseconds=5))
+            self.assertEqual(server.advance(minutes=1, seconds=1, milliseconds=5), START + datetime.timedelta(seconds=3660, milliseconds=5))
             self.assertEqual(carts.count_documents({}), 0)
 
     def test_set(self):
@@ -39,12 +39,20 @@ class TestDuskDB(unittest.TestCase):
             server.client.shop.c.create_index("at", expireAfterSeconds=0)
             self.assertEqual(server.run_pass()["ttl"], 3)
 
+    def test_freeze(self):
+        with DuskDB() as server:
+            self.assertEqual(server.freeze(), server.now())
+
+    def test_replica_set(self):
+        with DuskDB(replica_set="rs0") as server:
+            self.assertEqual(server.client.admin.command("hello")["setName"], "rs0")
+
     def test_errors(self):
         with self.assertRaisesRegex(RuntimeError, "nonsense"):
             DuskDB("--nonsense")
 
     def test_goes_with_the_program(self):
-        start = f"import sys; sys.path.insert(0, {str(FOLDER)!r}); from duskdb_pytest import DuskDB; s = DuskDB()"
+        start = f"import sys; sys.path.insert(0, {str(FOLDER)!r}); from duskdb import DuskDB; s = DuskDB()"
         wait = "print(s.uri, flush=True); sys.stdin.read()"
         with subprocess.Popen(
             [sys.executable, "-c", f"{start}; {wait}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -58,6 +66,34 @@ class TestDuskDB(unittest.TestCase):
         server = DuskDB()
         server.stop()
         server.stop()
+
+
+class TestDuration(unittest.TestCase):
+    def test_forms(self):
+        for duration, want in {
+            "61m": 3_660_000,
+            "1h30m": 5_400_000,
+            "1h 30m": 5_400_000,
+            "1500ms": 1500,
+            "1.5s": 1500,
+            "0.1s": 100,
+            "2d": 172_800_000,
+            datetime.timedelta(minutes=61): 3_660_000,
+        }.items():
+            self.assertEqual(milliseconds(duration), want, duration)
+        self.assertEqual(milliseconds(hours=1, minutes=1), 3_660_000)
+
+    def test_no_unit(self):
+        for number in (3661, 1.5):
+            with self.assertRaisesRegex(TypeError, f'{number} has no unit: write "{number}s" or seconds={number}'):
+                milliseconds(number)
+
+    def test_no_duration(self):
+        for text in ("", "61", "m", "1h30", "61 minutes", "-1s", "1h-30m", "1m1"):
+            with self.assertRaisesRegex(ValueError, "is no duration like"):
+                milliseconds(text)
+        with self.assertRaisesRegex(ValueError, "no whole number of milliseconds"):
+            milliseconds("0.5ms")
 
 
 if __name__ == "__main__":

@@ -5,9 +5,10 @@ const { spawn } = require('node:child_process');
 const { once } = require('node:events');
 const net = require('node:net');
 const path = require('node:path');
+const { PassThrough } = require('node:stream');
 const { test } = require('node:test');
 const { DuskDBMemoryServer } = require('../index.js');
-const { encode, decode } = require('../wire.js');
+const { command, encode, decode } = require('../wire.js');
 
 async function start(t, options) {
   const server = await DuskDBMemoryServer.create(options);
@@ -18,7 +19,7 @@ async function start(t, options) {
 const count = async (server, name) => (await server.command({ count: name }, 'shop')).n;
 
 test('BSON goes there and back', () => {
-  const doc = { a: 1, b: 'ä', c: [true, null, 1.5], d: { e: new Date(5) }, f: 2 ** 40 };
+  const doc = { a: 1, b: 'ä', c: [true, null, 1.5], g: Buffer.from([1, 2]), d: { e: new Date(5) }, f: 2 ** 40 };
   assert.deepEqual(decode(encode(doc)), doc);
 });
 
@@ -27,9 +28,9 @@ test('a TTL index expires when the clock is moved', async (t) => {
   assert.equal((await server.now()).toISOString(), '2026-01-01T00:00:00.000Z');
   await server.command({ createIndexes: 'carts', indexes: [{ key: { at: 1 }, name: 'at_1', expireAfterSeconds: 3600 }] }, 'shop');
   await server.command({ insert: 'carts', documents: [{ at: await server.now() }] }, 'shop');
-  await server.advance(3_599_000);
+  await server.advance('59m59s');
   assert.equal(await count(server, 'carts'), 1);
-  assert.equal((await server.advance(61_000)).toISOString(), '2026-01-01T01:01:00.000Z');
+  assert.equal((await server.advance({ minutes: 1, seconds: 1 })).toISOString(), '2026-01-01T01:01:00.000Z');
   assert.equal(await count(server, 'carts'), 0);
 });
 
@@ -37,7 +38,7 @@ test('set moves to an instant, and never back', async (t) => {
   const server = await start(t, { now: 0 });
   assert.equal((await server.set('2026-05-01')).toISOString(), '2026-05-01T00:00:00.000Z');
   await assert.rejects(server.set(0), { code: 2, message: /backwards/ });
-  await assert.rejects(server.advance(0.5), TypeError);
+  await assert.rejects(server.advance('0.5ms'), TypeError);
 });
 
 test('runPass says what it deleted', async (t) => {
@@ -57,9 +58,31 @@ test('servers are independent, and stop twice', async (t) => {
   await b.now();
 });
 
+test('a server with a user', async (t) => {
+  const auth = { username: 'a=b,c', password: 'pass word' };
+  const server = await start(t, { auth });
+  assert.equal((await server.command({ connectionStatus: 1 })).authInfo.authenticatedUsers[0].user, 'a=b,c');
+  await server.advance('1m');
+  const { hostname, port } = new URL(server.uri);
+  await assert.rejects(command(hostname, Number(port), { find: 'c', $db: 'shop' }), { code: 13 });
+  await assert.rejects(command(hostname, Number(port), { ping: 1, $db: 'admin' }, { ...auth, password: 'wrong' }), { code: 18 });
+});
+
+test('the log goes where it should', async (t) => {
+  const lines = [];
+  await start(t, { logs: (line) => lines.push(line) });
+  assert.match(lines.join('\n'), /Waiting for connections/);
+  const stream = new PassThrough();
+  await start(t, { logs: stream });
+  assert.match(String(stream.read()), /Waiting for connections/);
+});
+
+test('a start that takes too long fails', async () => {
+  await assert.rejects(DuskDBMemoryServer.create({ launchTimeout: 0 }), /not ready after 0 ms/);
+});
+
 test('what is wrong is said', async () => {
   await assert.rejects(DuskDBMemoryServer.create({ args: ['--nonsense'] }), /exited with 2:[^]*nonsense/);
-  await assert.rejects(DuskDBMemoryServer.create({ binary: '/does/not/exist' }), /does not exist/);
 });
 
 /** Runs a separate program that starts a server, prints its port, and then runs the given code. */

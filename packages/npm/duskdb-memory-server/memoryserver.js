@@ -1,0 +1,145 @@
+'use strict';
+
+const { spawn } = require('node:child_process');
+const readline = require('node:readline');
+const { find } = require('./binary.js');
+const { milliseconds } = require('./duration.js');
+const { fakeTimers } = require('./timers.js');
+const { command } = require('./wire.js');
+
+const LISTENING = /^duskdb listening on (\S+)/m;
+const LAUNCH_TIMEOUT = 30_000;
+
+/** A DuskDB server that keeps its data in memory and whose clock tests can move. */
+class DuskDBMemoryServer {
+  #child;
+  #uri;
+  #exited;
+  #user;
+
+  constructor(child, uri, exited, user) {
+    this.#child = child;
+    this.#uri = uri;
+    this.#exited = exited;
+    this.#user = user;
+  }
+
+  /** Starts a server on a free port. */
+  static async create(options = {}) {
+    // When this process exits, even by a signal, the server's standard input closes and the server exits.
+    const child = spawn(find(options.binary), flags(options), { ...options.spawn, env: environment(options), stdio: ['pipe', 'pipe', 'pipe'] });
+    child.stdin.on('error', () => {}); // nothing is ever written to it
+    const kill = () => child.kill('SIGKILL');
+    process.on('exit', kill);
+    const exited = new Promise((resolve) => {
+      child.on('close', (code, signal) => { process.off('exit', kill); resolve({ code, signal }); });
+    });
+    forward(child, options.logs);
+    const uri = await listening(child, options.launchTimeout ?? LAUNCH_TIMEOUT);
+    hold(child, false);
+    return new DuskDBMemoryServer(child, uri, exited, options.auth);
+  }
+
+  get uri() { return this.#uri; }
+
+  get port() { return Number(new URL(this.#uri).port); }
+
+  /** The server's process. */
+  get process() { return this.#child; }
+
+  /** Settles with { code, signal } when the process has ended. */
+  get exited() { return this.#exited; }
+
+  /** Returns the URI with a database name, as getUri of mongodb-memory-server does. */
+  getUri(database = '') { return this.#uri.replace(/\/\?/, `/${encodeURIComponent(database)}?`); }
+
+  /** Runs a command without a driver and returns the reply. */
+  command(doc, database = 'admin') {
+    const { hostname, port } = new URL(this.#uri);
+    return command(hostname, Number(port), { ...doc, $db: database }, this.#user);
+  }
+
+  /** Returns the server's time. */
+  async now() { return (await this.command({ testClock: 1 })).now; }
+
+  /**
+   * Moves the clock forward, runs the expiration pass if one has become due, and returns the new
+   * time: advance('61m'), advance({ hours: 1, minutes: 1 }).
+   */
+  async advance(duration) {
+    return (await this.command({ testClock: 1, advanceMillis: BigInt(milliseconds(duration)) })).now;
+  }
+
+  /** Moves the clock to a time that is not before the server's time. */
+  async set(date) { return (await this.command({ testClock: 1, set: new Date(date) })).now; }
+
+  /** Stops the clock, or lets it run again. */
+  async freeze(frozen = true) { return (await this.command({ testClock: 1, freeze: frozen })).now; }
+
+  /**
+   * Stops the clock, and Date of this process at the same instant, by means of jest, vi, sinon, or
+   * mock of node:test. The object that it returns moves both.
+   */
+  fakeTimers(fakes) { return fakeTimers(this, fakes); }
+
+  /** Runs an expiration pass now and returns the numbers of what it deleted. */
+  async runPass() { return (await this.command({ runExpirationPass: 1 })).deleted; }
+
+  /** Stops the server. Further calls do nothing. */
+  async stop() {
+    hold(this.#child, true);
+    this.#child.kill('SIGTERM');
+    await this.#exited;
+  }
+
+  async [Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose')]() { await this.stop(); }
+}
+
+/** Sets whether the server keeps this process running; it should only while the process waits for it. */
+function hold(child, keep) {
+  for (const handle of [child, ...child.stdio]) handle[keep ? 'ref' : 'unref']();
+}
+
+function flags({ port = 0, ip, dbpath = ':memory:', now, replSet, parameters = {}, logs, args = [] }) {
+  const out = ['--test-clock', '--exit-with-stdin', '--port', String(port), '--dbpath', dbpath];
+  if (!logs) out.push('--quiet');
+  if (ip !== undefined) out.push('--bind_ip', ip);
+  if (now !== undefined) out.push('--setParameter', `testClockStart=${new Date(now).toISOString()}`);
+  if (replSet) out.push('--replSet', replSet);
+  for (const [name, value] of Object.entries(parameters)) out.push('--setParameter', `${name}=${value}`);
+  return [...out, ...args];
+}
+
+function environment({ auth, spawn: { env = process.env } = {} }) {
+  if (!auth) return env;
+  return { ...env, DUSKDB_ROOT_USERNAME: auth.username, DUSKDB_ROOT_PASSWORD: auth.password };
+}
+
+/** Passes the server's log on: to standard error, a stream, or a function that takes lines. */
+function forward(child, logs) {
+  if (!logs) return;
+  if (typeof logs === 'function') readline.createInterface({ input: child.stderr }).on('line', logs);
+  else child.stderr.pipe(logs === true ? process.stderr : logs, { end: false });
+}
+
+/** Waits for the line with the address that the server listens on, and returns the address. */
+function listening(child, timeout) {
+  return new Promise((resolve, reject) => {
+    let out = '';
+    let log = '';
+    const late = setTimeout(() => {
+      child.kill('SIGKILL');
+      reject(new Error(`duskdb was not ready after ${timeout} ms (launchTimeout):\n${log}`));
+    }, timeout);
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      out += text;
+      const found = LISTENING.exec(out);
+      if (found) { clearTimeout(late); resolve(found[1]); }
+    });
+    child.stderr.setEncoding('utf8').on('data', (text) => { log = (log + text).slice(-4000); });
+    child.on('error', (err) => { clearTimeout(late); reject(err); });
+    child.on('close', (code) => { clearTimeout(late); reject(new Error(`duskdb exited with ${code}:\n${log}`)); });
+  });
+}
+
+module.exports = { DuskDBMemoryServer };
