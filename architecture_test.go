@@ -126,6 +126,7 @@ var imports = map[string]string{
 	"servertest":           "clock commands internal/engines server value",
 	"internal/transfer":    "internal/reserved value wire",
 	"internal/needs":       "",
+	"internal/release":     "",
 	"internal/pgtest":      "clock internal/needs",
 	"cmd/*":                "clock mongoerr server/* servertest internal/transfer value wire",
 	"access_tests":         "value wire",

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"io"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// file is an entry of an archive.
+type file struct {
+	name    string
+	content []byte
+	mode    int64 // 0644 or 0755
+}
+
+func plain(name string, content []byte) file   { return file{name, content, 0o644} }
+func program(name string, content []byte) file { return file{name, content, 0o755} }
+
+// below puts the files into a directory.
+func below(dir string, files []file) []file {
+	out := make([]file, 0, len(files))
+	for _, f := range files {
+		f.name = path.Join(dir, f.name)
+		out = append(out, f)
+	}
+	return out
+}
+
+// archive makes the archive of a platform: a zip for Windows, else a tar.gz.
+func (r *release) archive(p *product) error {
+	licence, err := r.source("LICENSE")
+	if err != nil {
+		return err
+	}
+	config, err := r.source("packages", "deb", "duskdb.conf")
+	if err != nil {
+		return err
+	}
+	files := []file{
+		program("duskdb"+p.exe(), p.binary),
+		plain("LICENSE", licence),
+		plain("THIRD_PARTY_NOTICES.txt", p.notices),
+		plain("duskdb.conf", config),
+		plain("duskdb.1", r.docs.manual),
+		plain("completions/duskdb.bash", r.docs.bash),
+		plain("completions/_duskdb", r.docs.zsh),
+		plain("completions/duskdb.fish", r.docs.fish),
+	}
+	name := r.archiveName(p)
+	if p.system == "windows" {
+		content, err := zipped(below(name, files), r.date)
+		if err != nil {
+			return err
+		}
+		return r.write(name+".zip", content)
+	}
+	content, err := tarred(below(name, files), r.date)
+	if err != nil {
+		return err
+	}
+	return r.write(name+".tar.gz", content)
+}
+
+// archiveName is the name of a platform's archive without its ending.
+func (r *release) archiveName(p *product) string {
+	return "duskdb-" + string(r.version) + "-" + p.String()
+}
+
+// tarred makes a tar.gz. The files are in the order given and belong to root.
+func tarred(files []file, date time.Time) ([]byte, error) {
+	return compressed(func(w io.Writer) error {
+		t := tar.NewWriter(w)
+		for _, f := range files {
+			h := &tar.Header{
+				Name: f.name, Mode: f.mode, Size: int64(len(f.content)), ModTime: date, Typeflag: tar.TypeReg,
+				Uname: "root", Gname: "root",
+			}
+			if strings.HasSuffix(f.name, "/") {
+				h.Typeflag = tar.TypeDir
+			}
+			if err := t.WriteHeader(h); err != nil {
+				return err
+			}
+			if _, err := t.Write(f.content); err != nil {
+				return err
+			}
+		}
+		return t.Close()
+	})
+}
+
+// compressed returns what fill writes, compressed by gzip, without a name or a date.
+func compressed(fill func(io.Writer) error) ([]byte, error) {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if err := fill(z); err != nil {
+		return nil, err
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// zipped makes a zip.
+func zipped(files []file, date time.Time) ([]byte, error) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, f := range files {
+		h := &zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: date}
+		h.ExternalAttrs = uint32(0o100000|f.mode) << 16 // a regular file of Unix
+		h.CreatorVersion = 3 << 8                       // Unix
+		w, err := z.CreateHeader(h)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := w.Write(f.content); err != nil {
+			return nil, err
+		}
+	}
+	err := z.Close()
+	return b.Bytes(), err
+}
+
+// directories are the entries for the directories above the files, each before what is in
+// it, each with a slash at its end.
+func directories(files []file) []file {
+	var names []string
+	for _, f := range files {
+		for dir := path.Dir(f.name); dir != "." && dir != "/"; dir = path.Dir(dir) {
+			if name := dir + "/"; !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	out := make([]file, 0, len(names))
+	for _, name := range names {
+		out = append(out, file{name: name, mode: 0o755})
+	}
+	return out
+}
