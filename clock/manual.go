@@ -51,6 +51,18 @@ func NewManual(start time.Time) *Manual {
 // frozen.
 func NewRunning() *Manual { return newManual(system{}) }
 
+// NewFollowing is NewRunning for a clock that shows the time of another one instead
+// of the system's, such as that of a database.
+func NewFollowing(c Clock) *Manual { return newManual(followed{c}) }
+
+// followed makes a clock a source. The system wakes it: what it is woken for too early it
+// waits for again.
+type followed struct{ Clock }
+
+func (followed) afterFunc(d time.Duration, f func()) (stop func() bool) {
+	return system{}.afterFunc(d, f)
+}
+
 func newManual(s source) *Manual {
 	m := &Manual{source: s}
 	m.changed = sync.NewCond(&m.mu)
@@ -146,12 +158,19 @@ func (m *Manual) Reset() {
 	before := m.now()
 	m.since = m.source.Now().Round(0)
 	m.at, m.frozen = m.since, false
-	if back := before.Sub(m.at); back > 0 {
-		for _, t := range m.timers { // all by the same amount, so the heap stays valid
-			t.when = t.when.Add(-back)
-		}
-	}
+	m.backwards(before.Sub(m.at))
 	m.settle()
+}
+
+// backwards lets the timers keep their remaining time after a move backwards.
+// The caller holds mu.
+func (m *Manual) backwards(by time.Duration) {
+	if by <= 0 {
+		return
+	}
+	for _, t := range m.timers { // all by the same amount, so the heap stays valid
+		t.when = t.when.Add(-by)
+	}
 }
 
 // Freeze stops the clock at its present instant.

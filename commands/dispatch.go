@@ -83,6 +83,7 @@ func run(s *kernel.Service, c *kernel.Call) (err error) {
 
 // execute runs a command that has passed the gate.
 func execute(s *kernel.Service, c *kernel.Call) error {
+	_ = s.TakeClock(c.Ctx) // if the data cannot be read, the time goes on as before
 	c.Now = s.Clock.NowMillis()
 	if c.Cmd.Name != "getMore" { // a getMore takes the limit from its cursor
 		stop, err := kernel.LimitTime(c, c.Generic.MaxTime)

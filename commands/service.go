@@ -35,6 +35,9 @@ func newService(o kernel.Options) (*kernel.Service, error) {
 	if err := s.Params.Load(o.Parameters); err != nil {
 		return nil, err
 	}
+	if err := s.OpenClock(s.Background); err != nil {
+		return nil, err
+	}
 	s.Monitor = write.NewMonitor(s)
 	s.Monitor.Metrics().CountCollections(int(s.Params.Int("metricsMaxCollections")))
 	s.Queues = queue.NewBroker(s.Clock, s.Real, s.Monitor.Metrics())

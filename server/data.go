@@ -77,7 +77,7 @@ func (s *Server) open(path string) (warnings []string, err error) {
 		return nil, err
 	}
 	s.engine, s.repaired = opened.Engine, opened.Repaired
-	return opened.Repaired, nil
+	return opened.Repaired, s.followDatabase()
 }
 
 // Repaired describes, in lines of text, what Config.Repair salvaged and what

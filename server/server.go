@@ -19,7 +19,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"os"
 	"strconv"
@@ -199,7 +198,7 @@ func New(cfg Config) (*Server, error) {
 		}
 		s.gc = newGCTuner(memory, cache)
 	}
-	if err := s.openClock(); err != nil {
+	if err := s.openClock(clock.System()); err != nil {
 		return nil, err
 	}
 	if err := s.checkURI(); err != nil {
@@ -228,56 +227,6 @@ func (s *Server) security() commands.Security {
 		sec.RotateCertificates = s.RotateCertificates
 	}
 	return sec
-}
-
-// readTestClock makes the parameter enableTestClock equivalent to the field
-// TestClock.
-func (c *Config) readTestClock() error {
-	const name = "enableTestClock"
-	if text, given := c.Parameters[name]; given {
-		on, err := strconv.ParseBool(text)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		c.TestClock = c.TestClock || on
-	}
-	if !c.TestClock {
-		if c.Parameters["testClockStart"] != "" {
-			return fmt.Errorf("testClockStart needs %s", name)
-		}
-		return nil
-	}
-	parameters := maps.Clone(c.Parameters)
-	if parameters == nil {
-		parameters = map[string]string{}
-	}
-	parameters[name] = "true"
-	c.Parameters = parameters
-	return nil
-}
-
-// openClock chooses the clock: a Manual one if clients may move it, frozen at
-// testClockStart if that is given.
-func (s *Server) openClock() error {
-	s.clock = s.config.Clock
-	if s.clock != nil {
-		return nil
-	}
-	s.clock = clock.System()
-	if !s.config.TestClock {
-		return nil
-	}
-	start := s.config.Parameters["testClockStart"]
-	if start == "" {
-		s.clock = clock.NewRunning()
-		return nil
-	}
-	t, err := time.Parse(time.RFC3339Nano, start)
-	if err != nil {
-		return fmt.Errorf("testClockStart: %w", err)
-	}
-	s.clock = clock.NewManual(t)
-	return nil
 }
 
 // Start serves in the background.

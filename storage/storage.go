@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -125,6 +126,15 @@ type Restorer interface {
 	// Restore stores a record as it is, with its id, which must be above LastID,
 	// and its instant of writing.
 	Restore(r Record) error
+}
+
+// Timekeeper is an engine whose database has a clock. All servers over the data follow
+// it, so that they agree about what has expired whatever the clocks of their machines
+// show.
+type Timekeeper interface {
+	// Clock returns the database's clock. It costs about as much to read as that of
+	// the machine, and shows the time while the database is away, too.
+	Clock() clock.Clock
 }
 
 // SnapshotLimits bounds the snapshots that reads of a session keep for later

@@ -15,17 +15,19 @@ func (m *Monitor) Jump(move func() error, runDue bool) (passRan bool, err error)
 	m.mu.Lock()
 	m.ran = false
 	m.seen = m.clock.Now()
-	if !runDue {
+	if runDue {
+		m.asked++
+	} else {
 		m.holding++
 	}
 	m.mu.Unlock()
 	err = move()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !runDue {
-		if m.holding--; m.holding == 0 {
-			m.calm.Broadcast()
-		}
+	if runDue {
+		m.asked--
+	} else if m.holding--; m.holding == 0 {
+		m.calm.Broadcast()
 	}
 	return m.ran, err
 }
@@ -47,16 +49,17 @@ func (m *Monitor) jumped(ctx context.Context, now time.Time) {
 	m.ParametersChanged()
 }
 
-// passAfterJump runs the pass that has become due. Unlike the sleep, it counts
-// the time that earlier jumps have skipped.
+// passAfterJump runs the pass that has become due, with Jump on whichever server this is:
+// the reply waits for it. Unlike the sleep, it counts the time that earlier jumps have
+// skipped.
 func (m *Monitor) passAfterJump(ctx context.Context) {
 	m.passing.Lock()
 	defer m.passing.Unlock()
 	sleep := time.Duration(m.host.Parameters().SleepSecs) * time.Second
 	m.mu.Lock()
-	left := sleep - m.elapsed()
+	left, asked := sleep-m.elapsed(), m.asked > 0
 	m.mu.Unlock()
 	if left <= 0 && ctx.Err() == nil {
-		m.tryPass(ctx)
+		m.tryPass(ctx, asked)
 	}
 }

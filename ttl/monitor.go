@@ -36,6 +36,7 @@ type Monitor struct {
 	mu      sync.Mutex
 	calm    *sync.Cond    // signals that holding is 0 again
 	holding int           // jumps under way that must not start a pass
+	asked   int           // jumps under way that wait for the pass
 	slept   time.Time     // when the sleep began
 	skipped time.Duration // time skipped by jumps, which the sleep does not count
 	seen    time.Time     // the clock before the last jump
@@ -144,15 +145,15 @@ func (m *Monitor) passIfDue(ctx context.Context) {
 	m.passing.Lock()
 	defer m.passing.Unlock()
 	if m.left() <= 0 && ctx.Err() == nil {
-		m.tryPass(ctx)
+		m.tryPass(ctx, false)
 	}
 }
 
-// tryPass runs a pass unless a jump forbids it. After a jump, the sleep, whose
+// tryPass runs a pass if this server has the lease, or anyway. After a jump, the sleep, whose
 // timer has fired, and the jump both call it; the first call runs the pass.
 // The caller holds passing.
-func (m *Monitor) tryPass(ctx context.Context) {
-	if !m.host.Parameters().Enabled || m.host.Locked() || !m.lease() {
+func (m *Monitor) tryPass(ctx context.Context, anyway bool) {
+	if !m.host.Parameters().Enabled || m.host.Locked() || !anyway && !m.lease() {
 		m.sleep()
 		return
 	}

@@ -26,11 +26,12 @@ func Report(s *kernel.Service, ctx context.Context) error {
 	if !s.InCluster() || s.Options.Host == "" {
 		return nil
 	}
-	now := s.Clock.NowMillis()
+	wall := s.WallNow() // the servers live by real time
+	now, up := wall.UnixMilli(), s.Real.Now().Sub(s.Began)
 	own := value.NewBuilder().String("_id", s.Options.Host)
 	own.StartArray("advisoryHostFQDNs").End()
-	own.Date("created", s.StartedAt.UnixMilli()).String("mongoVersion", kernel.ServerVersion).Date("ping", now).
-		Int64("up", int64(s.Clock.Now().Sub(s.StartedAt)/time.Second)).Bool("waiting", true)
+	own.Date("created", wall.Add(-up).UnixMilli()).String("mongoVersion", kernel.ServerVersion).Date("ping", now).
+		Int64("up", int64(up/time.Second)).Bool("waiting", true)
 	doc := own.Doc()
 	return storage.Retry(ctx, s.Engine, func(tx storage.Tx) error {
 		stored, err := serverdocs.All(tx, MembersNamespace)

@@ -46,50 +46,72 @@ func runTestClock(c *kernel.Call) error {
 	if !ok {
 		return mongoerr.New(mongoerr.IllegalOperation, "the clock of this server cannot be moved")
 	}
-	move, err := a.move(m)
+	move, err := a.move()
 	if err != nil {
 		return err
 	}
 	ran := false
-	if move != nil {
-		runDue := a.RunDuePasses == nil || *a.RunDuePasses
-		if ran, err = c.Svc.Monitor.Jump(move, runDue); err != nil {
-			if errors.Is(err, clock.ErrOutOfRange) {
-				return mongoerr.New(mongoerr.BadValue, "the instant is out of range: "+err.Error()).WithCause(err)
-			}
-			return mongoerr.New(mongoerr.BadValue, "the clock cannot move backwards").WithCause(err)
+	if move != nil || a.Freeze != nil {
+		runDue := move != nil && (a.RunDuePasses == nil || *a.RunDuePasses)
+		if ran, err = c.Svc.Monitor.Jump(func() error { return c.Svc.MoveClock(c.Ctx, a.all(move)) }, runDue); err != nil {
+			return clockError(err)
 		}
-	}
-	if a.Freeze != nil && *a.Freeze {
-		m.Freeze()
-	} else if a.Freeze != nil {
-		m.Resume()
 	}
 	c.Reply.Date("now", m.NowMillis()).Bool("frozen", m.Frozen()).Int64("offsetMillis", m.OffsetMillis()).Bool("passRan", ran)
 	return nil
 }
 
+func clockError(err error) error {
+	switch {
+	case errors.Is(err, clock.ErrOutOfRange):
+		return mongoerr.New(mongoerr.BadValue, "the instant is out of range: "+err.Error()).WithCause(err)
+	case errors.Is(err, clock.ErrBackwards):
+		return mongoerr.New(mongoerr.BadValue, "the clock cannot move backwards").WithCause(err)
+	}
+	return kernel.Translate(kernel.ClockNamespace, err)
+}
+
+// all returns the function that does what the arguments ask: the move, if any, and then the
+// freezing.
+func (a *testClockArgs) all(move func(*clock.Manual) error) func(*clock.Manual) error {
+	return func(m *clock.Manual) error {
+		if move != nil {
+			if err := move(m); err != nil {
+				return err
+			}
+		}
+		switch {
+		case a.Freeze == nil:
+		case *a.Freeze:
+			m.Freeze()
+		default:
+			m.Resume()
+		}
+		return nil
+	}
+}
+
 // move returns the function that moves the clock as the arguments ask, nil if they do not.
-func (a *testClockArgs) move(m *clock.Manual) (func() error, error) {
-	var moves []func() error
+func (a *testClockArgs) move() (func(*clock.Manual) error, error) {
+	var moves []func(*clock.Manual) error
 	if !a.Set.IsMissing() {
 		if a.Set.Kind() != value.KindDateTime {
 			return nil, args.WrongType("testClock", "set", a.Set, "date")
 		}
 		to := time.UnixMilli(a.Set.DateTime())
-		moves = append(moves, func() error { return m.Set(to) })
+		moves = append(moves, func(m *clock.Manual) error { return m.Set(to) })
 	}
 	if a.AdvanceMillis != nil {
-		moves = append(moves, func() error { return m.AdvanceMillis(*a.AdvanceMillis) })
+		moves = append(moves, func(m *clock.Manual) error { return m.AdvanceMillis(*a.AdvanceMillis) })
 	}
 	if a.AdvanceSeconds != nil {
 		if n := *a.AdvanceSeconds; n > math.MaxInt64/1000 || n < math.MinInt64/1000 {
 			return nil, mongoerr.Newf(mongoerr.BadValue, "advanceSeconds is out of range: %d", n)
 		}
-		moves = append(moves, func() error { return m.AdvanceMillis(*a.AdvanceSeconds * 1000) })
+		moves = append(moves, func(m *clock.Manual) error { return m.AdvanceMillis(*a.AdvanceSeconds * 1000) })
 	}
 	if a.Reset {
-		moves = append(moves, func() error { m.Reset(); return nil })
+		moves = append(moves, func(m *clock.Manual) error { m.Reset(); return nil })
 	}
 	switch len(moves) {
 	case 0:

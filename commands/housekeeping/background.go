@@ -113,6 +113,9 @@ func Close(s *kernel.Service) {
 		if err := cluster.Leave(s); err != nil {
 			s.Log.Warn().Err(err).Msg("The server could not report that it ends")
 		}
+		if err := s.LeaveClock(context.Background()); err != nil {
+			s.Log.Warn().Err(err).Msg("The server could not leave the list of those with one clock")
+		}
 	}
 	s.Queues.Close()
 	s.Cursors.CloseAll()

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"errors"
 
 	"github.com/duskdb/duskdb/storage"
 )
@@ -34,12 +35,12 @@ func (s *Service) Follow(ctx context.Context) {
 	}
 }
 
-// changedElsewhere wakes change streams, cursors that wait for data, writes that wait for
+// changedElsewhere takes the time that another server has set, and wakes change streams, cursors that wait for data, writes that wait for
 // a transaction, and the receivers of queues that have changed. Users, settings and
 // descriptions of collections need no notice: their stamps and versions show each user
-// that they have changed. It fails if the log could not be read.
+// that they have changed. It fails if the time or the log could not be read.
 func (s *Service) changedElsewhere(ctx context.Context) error {
-	err := s.Oplog.ChangedElsewhere(ctx)
+	err := errors.Join(s.TakeClock(ctx), s.Oplog.ChangedElsewhere(ctx))
 	s.Changes.Signal()
 	s.Sessions.TxnEnded.Signal()
 	s.Queues.ChangedElsewhere(s.Engine.Stamp)

@@ -26,24 +26,27 @@ const (
 
 // Options says what a Service works with.
 type Options struct {
-	Engine     storage.Engine     // the data; it belongs to the caller
-	Clock      clock.Clock        // decides what has expired
-	Log        zerolog.Logger     // of the server
-	TempDir    string             // for sorts and groups that spill
-	DBPath     string             // as given, for getCmdLineOpts
-	Parameters map[string]string  // --setParameter
-	Argv       []string           // the command line, for getCmdLineOpts
-	Parsed     value.Doc          // the parsed configuration, for getCmdLineOpts
-	TestClock  bool               // Clock is a *clock.Manual that commands may move
-	Shutdown   func()             // called by the shutdown command
-	DuskDB     string             // version of DuskDB itself
-	Lines      *observe.LogLines  // the recent log, for getLog
-	RotateLog  func() error       // begins a new log file; nil: the log goes to no file
-	Profiling  *observe.Profiling // of every database at first; nil: none but slow operations in the log
-	Warnings   []string           // startup warnings, for getLog
-	Security   Security           // who may use the server
-	Memory     int64              // bytes that the data may grow to; 0: no limit
-	MaxConns   int                // most connections, for serverStatus; 0: no limit
+	Engine     storage.Engine    // the data; it belongs to the caller
+	Clock      clock.Clock       // decides what has expired
+	Log        zerolog.Logger    // of the server
+	TempDir    string            // for sorts and groups that spill
+	DBPath     string            // as given, for getCmdLineOpts
+	Parameters map[string]string // --setParameter
+	Argv       []string          // the command line, for getCmdLineOpts
+	Parsed     value.Doc         // the parsed configuration, for getCmdLineOpts
+	TestClock  bool              // Clock is a *clock.Manual that commands may move
+	// CommonClock says that servers over the same data have one time, so that a command
+	// moves the clock of all. Otherwise Clock is this server's own.
+	CommonClock bool
+	Shutdown    func()             // called by the shutdown command
+	DuskDB      string             // version of DuskDB itself
+	Lines       *observe.LogLines  // the recent log, for getLog
+	RotateLog   func() error       // begins a new log file; nil: the log goes to no file
+	Profiling   *observe.Profiling // of every database at first; nil: none but slow operations in the log
+	Warnings    []string           // startup warnings, for getLog
+	Security    Security           // who may use the server
+	Memory      int64              // bytes that the data may grow to; 0: no limit
+	MaxConns    int                // most connections, for serverStatus; 0: no limit
 	// Compressors are the names of those that clients may choose; nil: all.
 	Compressors []string
 

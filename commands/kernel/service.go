@@ -99,6 +99,7 @@ type Storage struct {
 	Shared     bool                 // other servers have the same data
 	Outs       atomic.Int64         // numbers the temporary collections of $out
 	owner      owner                // with other servers
+	common     *sharedClock         // the time that all of them have; nil: Clock is this server's own
 	Compaction autoCompaction
 }
 
@@ -114,6 +115,15 @@ func newStorage(o Options) Storage {
 		Engine: o.Engine, Clock: o.Clock, Real: realTime, StartedAt: o.Clock.Now(), Began: realTime.Now(),
 		Background: context.Background(), Fsync: limits.NewFsyncLock(), Buckets: timeseries.NewCatalog(), Changes: broadcast.New(), Shared: o.Engine.Changes() != nil,
 	}
+}
+
+// WallNow returns the real time for what is stored: that of the database if it has a
+// clock, so that all servers over it agree.
+func (s *Storage) WallNow() time.Time {
+	if t, ok := s.Engine.(storage.Timekeeper); ok {
+		return t.Clock().Now()
+	}
+	return s.Real.Now()
 }
 
 // Replication is the state of the server as the only member of a replica set, and the change

@@ -81,8 +81,14 @@ type Registry struct {
 	mu       sync.Mutex
 	sessions map[Key]*Session
 	TxnEnded *broadcast.Broadcast // signalled whenever a transaction ends
-	Kept     map[string]value.Doc // those that this server has stored; only what stores them uses it
+	Kept     map[string]Kept      // those that this server has stored; only what stores them uses it
 	OnEnd    func(*Session)       // called with the turn when a session is forgotten
+}
+
+// Kept is a session as it was stored.
+type Kept struct {
+	Used time.Time // by the clock that Use was given
+	Doc  value.Doc
 }
 
 // NewRegistry returns a registry without sessions.

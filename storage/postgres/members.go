@@ -31,11 +31,11 @@ type members struct {
 	started chan struct{} // closed after the first beat
 	changes chan struct{}
 	follow  atomic.Pointer[func(kv.Head, []kv.StatsRow) (bool, error)]
-	sent    atomic.Int64 // when the last beat that succeeded was sent, in nanoseconds of the process
-	others  atomic.Int64 // living servers beside this one
-	offset  atomic.Int64 // of the database's clock to this machine's, in nanoseconds
-	freed   atomic.Bool  // transactions have ended whose writes others may wait for
-	seen    int64        // the version of the last refresh; only the goroutine of the beats uses it
+	sent    atomic.Int64  // when the last beat that succeeded was sent, in nanoseconds of the process
+	others  atomic.Int64  // living servers beside this one
+	freed   atomic.Bool   // transactions have ended whose writes others may wait for
+	seen    int64         // the version of the last refresh; only the goroutine of the beats uses it, and timed
+	timed   time.Duration // when the database's time was measured last
 
 	mu     sync.Mutex
 	wanted map[string]time.Time // until when a job is this server's; the zero time: it is another's
@@ -128,9 +128,10 @@ func (m *members) pulse(ctx context.Context, c *conn) error {
 	ctx, end := context.WithTimeout(ctx, lifetime/2)
 	defer end()
 	at, floor := m.now(), m.s.newest.Load()
-	wall := clock.System().Now()
+	read := reading{sent: m.s.time.passed()}
 	c.queue(renewServer, []byte(m.s.id), []byte(m.s.opts.Address), int8Value(m.seen))
-	c.queue(renewLeases, []byte(m.s.id), jobsOf(m.jobs()))
+	jobs := m.jobs()
+	c.queue(renewLeases, []byte(m.s.id), jobsOf(jobs))
 	c.queue(countOthers, []byte(m.s.id))
 	c.queue(databaseTime)
 	c.queue(selectHead)
@@ -139,7 +140,7 @@ func (m *members) pulse(ctx context.Context, c *conn) error {
 	var leased []string
 	var head kv.Head
 	var rows []kv.StatsRow
-	var others, micros, dead int64
+	var others, dead int64
 	err := c.run(ctx, func(n int, v [][]byte) error {
 		switch n {
 		case 1:
@@ -147,7 +148,7 @@ func (m *members) pulse(ctx context.Context, c *conn) error {
 		case 2:
 			others = int64Of(v[0])
 		case 3:
-			micros = int64Of(v[0])
+			read.micros = int64Of(v[0])
 		case 4:
 			head = headOf(v)
 		case 5:
@@ -163,6 +164,7 @@ func (m *members) pulse(ctx context.Context, c *conn) error {
 	if err != nil {
 		return err
 	}
+	read.received = m.s.time.passed()
 	if dead > 0 {
 		m.freed.Store(true)
 		if others > 0 && m.notifies.Load() {
@@ -172,10 +174,8 @@ func (m *members) pulse(ctx context.Context, c *conn) error {
 			}
 		}
 	}
-	half := (m.now() - at) / 2
-	m.offset.Store(time.UnixMicro(micros).Sub(wall.Add(half)).Nanoseconds())
 	m.others.Store(others)
-	m.leased(leased, at)
+	m.leased(jobs, leased, at)
 	if head.Version > m.seen {
 		if err := m.refresh(ctx, head, rows); err != nil {
 			return err
@@ -188,8 +188,28 @@ func (m *members) pulse(ctx context.Context, c *conn) error {
 	if m.freed.Swap(false) {
 		m.tell()
 	}
+	if err := m.keepTime(ctx, c, read); err != nil {
+		return err
+	}
 	if m.sent.Swap(max(int64(at), 1)) == 0 {
 		close(m.started)
+	}
+	return nil
+}
+
+// keepTime measures the database's time from time to time, and at once if a beat has
+// found another one than the clock shows.
+func (m *members) keepTime(ctx context.Context, c *conn, read reading) error {
+	if m.s.time.agrees(read) && read.received < m.timed+measureEvery {
+		return nil
+	}
+	back, err := m.s.time.measure(ctx, c)
+	if err != nil {
+		return err
+	}
+	m.timed = read.received
+	if back > 0 {
+		m.s.opts.Logger("storage: the clock of the database was set back by %v; what has expired in that time and was not removed is there again", back)
 	}
 	return nil
 }
@@ -237,14 +257,15 @@ func jobsOf(list []string) []byte {
 	return a.value()
 }
 
-// leased notes the jobs that a beat sent at some time has got.
-func (m *members) leased(jobs []string, at time.Duration) {
+// leased notes the jobs that a beat sent at some time has got, of those that it asked for.
+// What was asked for since stays as it is.
+func (m *members) leased(asked, got []string, at time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for job := range m.wanted {
+	for _, job := range asked {
 		m.wanted[job] = time.Time{}
 	}
-	for _, job := range jobs {
+	for _, job := range got {
 		m.wanted[job] = m.begun.Add(at + leaseTime - margin/2)
 	}
 }

@@ -30,6 +30,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/kv"
 )
@@ -60,6 +61,8 @@ type Options struct {
 	// head and sends nothing, because it has stopped or is cut off: then others get the
 	// lock, and the commit fails. 0 means 8 seconds.
 	Silence time.Duration
+	// Clock is the machine's; nil: the system's. Only the time that passes by it matters.
+	Clock clock.Clock
 	// Trips is called for each round trip. It is for tests.
 	Trips func()
 }
@@ -148,8 +151,9 @@ type Engine struct {
 }
 
 var (
-	_ storage.Engine = (*Engine)(nil)
-	_ storage.Sharer = (*Engine)(nil)
+	_ storage.Engine     = (*Engine)(nil)
+	_ storage.Sharer     = (*Engine)(nil)
+	_ storage.Timekeeper = (*Engine)(nil)
 )
 
 // Open connects to the database, makes the tables if they are missing, and reads

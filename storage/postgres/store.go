@@ -34,6 +34,7 @@ type store struct {
 	claimants sync.Map // the numbers of the transactions that may have claims
 
 	members *members
+	time    *dbClock
 	closed  atomic.Bool
 	ending  sync.Mutex // held while the store is closed, or work is begun
 	life    context.Context
@@ -52,13 +53,17 @@ func openStore(ctx context.Context, opts Options) (*store, error) {
 	s.pool = newPool(s.opts.PoolSize, s.connect)
 	s.turns = newPool(1, s.connectWriter)
 	config.ValidateConnect = s.validate
-	s.members = newMembers(s)
+	s.members, s.time = newMembers(s), newClock(opts.Clock)
 	s.life, s.end = context.WithCancel(context.Background())
 	if err := s.begin(ctx); err != nil {
 		s.end()
 		return nil, err
 	}
-	if err := s.members.join(ctx); err != nil {
+	err = s.startClock(ctx)
+	if err == nil {
+		err = s.members.join(ctx)
+	}
+	if err != nil {
 		s.end()
 		return nil, s.explain(ctx, err)
 	}
@@ -238,9 +243,6 @@ func (s *store) Current() bool { return s.members.current() }
 
 // Alone reports whether there are no other servers.
 func (s *store) Alone() bool { return s.members.current() && s.members.others.Load() == 0 }
-
-// Offset is how far the database's clock is ahead of this machine's.
-func (s *store) Offset() time.Duration { return time.Duration(s.members.offset.Load()) }
 
 // Lease reports whether a job belongs to this server.
 func (s *store) Lease(job string) bool { return s.members.lease(job) }
