@@ -32,11 +32,20 @@ type cluster struct {
 // their own.
 func newCluster(tb testing.TB, uri string, args ...string) *cluster {
 	tb.Helper()
+	c := clusterOver(tb, uri, args...)
+	for i := range c.addrs {
+		c.start(i)
+	}
+	return c
+}
+
+// clusterOver is a cluster whose servers have not been started.
+func clusterOver(tb testing.TB, uri string, args ...string) *cluster {
+	tb.Helper()
 	uri = pgtest.With(uri, "schema", pgtest.Schema(tb.TempDir()))
 	c := &cluster{TB: tb, args: append([]string{"--storageEngine", "postgres", "--storageURI", uri}, args...)}
 	for i := range c.addrs {
 		c.addrs[i] = freeAddress(tb)
-		c.start(i)
 	}
 	return c
 }

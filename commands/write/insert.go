@@ -84,7 +84,7 @@ func Fatal(err error) bool {
 		return true
 	}
 	switch mongoerr.CodeOf(err) {
-	case mongoerr.Interrupted, mongoerr.InterruptedAtShutdown, mongoerr.MaxTimeMSExpired, mongoerr.ClientDisconnect,
+	case mongoerr.Interrupted, mongoerr.InterruptedAtShutdown, mongoerr.InterruptedDueToReplStateChange, mongoerr.MaxTimeMSExpired, mongoerr.ClientDisconnect,
 		mongoerr.CommandNotSupportedOnView, mongoerr.InvalidNamespace:
 		return true
 	}
