@@ -100,6 +100,8 @@ func TestClusterResent(t *testing.T) {
 	for _, coll := range []string{"commits", "writes"} {
 		other.must(t, "create", value.String(coll))
 	}
+	warm := resent{T: t, other: other, id: 1000} // makes the collections that the servers keep: that would wait for dead ones
+	other.must(t, warm.updates()...)
 	victims := make(chan *process, 2*rounds)
 	go func() {
 		defer close(victims)
@@ -119,7 +121,7 @@ func TestClusterResent(t *testing.T) {
 		in.server = ready[2*round+1]
 		answered += in.write()
 	}
-	t.Logf("%d servers killed: %d answers came before; %d of %d commits had happened, all others were run again", 2*rounds, answered, happened, rounds)
+	t.Logf("%d servers killed: %d answers came before; %d of %d commits had happened, the others can be run again", 2*rounds, answered, happened, rounds)
 }
 
 // resent is a command that is sent to a server, which is killed, and again to another one.
@@ -203,15 +205,21 @@ func (r *resent) resend(command []any) (value.Doc, error) {
 	}
 }
 
+const resentUpdates = 40
+
+func (r *resent) updates() []any {
+	var updates []value.Value
+	for i := range int32(resentUpdates) {
+		updates = append(updates, add("writes", resentUpdates*r.id+i, 1)[3].(value.Value).Doc().Index(0))
+	}
+	return statement(fmt.Sprint("write ", r.id), 1, "", "update", value.String("writes"), "updates", value.NewArray(updates...))
+}
+
 // write is a retryable write of several statements that is sent again.
 func (r *resent) write() (answered int) {
 	r.Helper()
-	const n = 40
-	var updates []value.Value
-	for i := range int32(n) {
-		updates = append(updates, add("writes", n*r.id+i, 1)[3].(value.Value).Doc().Index(0))
-	}
-	command := statement(fmt.Sprint("write ", r.id), 1, "", "update", value.String("writes"), "updates", value.NewArray(updates...))
+	const n = resentUpdates
+	command := r.updates()
 	answered = r.send(r.dial(), command...)
 	for range 2 {
 		reply, err := r.resend(command)
