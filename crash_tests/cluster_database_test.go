@@ -4,15 +4,11 @@ package crash_tests
 
 import (
 	"math/rand/v2"
-	"os"
 	"testing"
 	"time"
 
 	"github.com/duskdb/duskdb/internal/pgtest"
 )
-
-// long reports whether tests may take their time.
-func long() bool { return os.Getenv("DUSKDB_CRASH_TIME") != "" }
 
 // TestClusterDatabase does to the database, and to the network before it, what happens
 // to them: a crash, an interruption, delays, connections that end in the middle of a
@@ -25,11 +21,11 @@ func TestClusterDatabase(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(seed, 4))
 	db := pgtest.Own(t)
 	p := newProxy(t, db.Address())
-	away := time.Second
+	away := 300 * time.Millisecond
 	if long() {
 		away = 10 * time.Second
 	}
-	l := newBank(newCluster(t, db.URI(p.Addr().String())), pace())
+	l := newBank(newCluster(t, db.URI(p.Addr().String())))
 	l.run()
 	l.progress("the start")
 	faults := []struct {

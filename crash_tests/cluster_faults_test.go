@@ -6,20 +6,15 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/duskdb/duskdb/internal/pgtest"
 )
 
-// pace is the pause of a load's clients between operations: in a long run there is none
-// to speak of.
-func pace() time.Duration {
-	if os.Getenv("DUSKDB_CRASH_TIME") != "" {
-		return 2 * time.Millisecond
-	}
-	return 40 * time.Millisecond
-}
+// long reports whether tests may take their time.
+func long() bool { return os.Getenv("DUSKDB_CRASH_TIME") != "" }
 
 // TestClusterKill ends servers without notice, and stops them for a while. Nothing that
 // was acknowledged is lost, nothing happens twice, and the clients go on.
@@ -29,16 +24,17 @@ func TestClusterKill(t *testing.T) {
 	d, seed := crashTime(t)
 	t.Logf("DUSKDB_CRASH_SEED=%d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 3))
-	l := newBank(newCluster(t, pgtest.Own(t).URI("")), pace())
+	l := newBank(newCluster(t, pgtest.URI(t)))
 	l.run()
 	l.progress("the start")
-	kills, until := 0, time.Now().Add(d)
-	for kills < 2 || time.Now().Before(until) && !t.Failed() {
+	kills := 0
+	for until := time.Now().Add(d); kills == 0 || long() && time.Now().Before(until) && !t.Failed(); kills++ {
 		i := rnd.IntN(3)
 		l.kill(i)
-		kills++
 		l.progress(fmt.Sprint("the end of server ", i))
-		l.start(i)
+		if long() { // it waits until the others take its predecessor for dead
+			l.start(i)
+		}
 	}
 	l.end()
 	t.Logf("%d kills", kills)
@@ -49,19 +45,19 @@ func TestClusterKill(t *testing.T) {
 func TestClusterPause(t *testing.T) {
 	needsCluster(t)
 	t.Parallel()
-	l := newBank(newCluster(t, pgtest.Own(t).URI("")), pace())
+	l := newBank(newCluster(t, pgtest.URI(t)))
 	l.run()
 	l.progress("the start")
 	for i := range 3 {
-		resumed := make(chan struct{})
-		go func() {
-			defer close(resumed)
-			l.cluster.pause(i, 15*time.Second)
-		}()
+		stopped := time.Now()
+		l.signal(i, syscall.SIGSTOP)
 		l.progress(fmt.Sprintf("server %d stopped", i))
-		<-resumed
+		l.calm(true)
+		<-time.After(15*time.Second - time.Since(stopped))
+		l.signal(i, syscall.SIGCONT)
+		l.calm(false)
 		l.progress(fmt.Sprintf("server %d went on", i))
-		if os.Getenv("DUSKDB_CRASH_TIME") == "" {
+		if !long() {
 			break
 		}
 	}

@@ -27,7 +27,7 @@ type bank struct {
 	ctx    context.Context // ends when the load stops
 	stop   context.CancelFunc
 	wg     sync.WaitGroup
-	rest   time.Duration // between the operations of a client
+	rest   atomic.Int64 // between the operations of a client
 
 	done     [kinds]atomic.Int64 // operations that were acknowledged
 	unknown  atomic.Int64        // operations that failed although they may have happened
@@ -59,10 +59,11 @@ const (
 )
 
 // newBank prepares the data.
-func newBank(c *cluster, rest time.Duration) *bank {
+func newBank(c *cluster) *bank {
 	c.Helper()
-	l := &bank{cluster: c, client: c.client(), rest: rest, acked: map[string]time.Time{}, answers: map[string]bool{}}
+	l := &bank{cluster: c, client: c.client(), acked: map[string]time.Time{}, answers: map[string]bool{}}
 	l.db = l.client.Database("load")
+	l.calm(false)
 	l.queue.until = map[int64][]lockTime{}
 	l.queue.completed = map[string]int{}
 	l.ctx, l.stop = context.WithCancel(context.Background())
@@ -109,6 +110,19 @@ func (l *bank) run() {
 	}
 }
 
+// calm lets the clients do little while a test waits for something. In a long run they
+// never rest.
+func (l *bank) calm(yes bool) {
+	switch {
+	case long():
+		l.rest.Store(int64(2 * time.Millisecond))
+	case yes:
+		l.rest.Store(int64(time.Second))
+	default:
+		l.rest.Store(int64(120 * time.Millisecond))
+	}
+}
+
 // repeat runs an operation until the load stops.
 func (l *bank) repeat(client int, op func(client, n int, rnd *rand.Rand) error) {
 	rnd := rand.New(rand.NewPCG(uint64(client), uint64(time.Now().UnixNano())))
@@ -119,7 +133,7 @@ func (l *bank) repeat(client int, op func(client, n int, rnd *rand.Rand) error) 
 				l.report(err)
 			}
 			select {
-			case <-time.After(l.rest):
+			case <-time.After(time.Duration(l.rest.Load())):
 			case <-l.ctx.Done():
 			}
 		}

@@ -82,15 +82,10 @@ func (c *cluster) start(i int) {
 // kill ends a server without notice.
 func (c *cluster) kill(i int) { c.servers[i].kill() }
 
-// pause stops a server, and lets it go on afterwards.
-func (c *cluster) pause(i int, d time.Duration) {
+// signal stops a server, or lets it go on.
+func (c *cluster) signal(i int, sig syscall.Signal) {
 	c.Helper()
-	p := c.servers[i].cmd.Process
-	if err := p.Signal(syscall.SIGSTOP); err != nil {
-		c.Fatal(err)
-	}
-	<-time.After(d)
-	if err := p.Signal(syscall.SIGCONT); err != nil {
+	if err := c.servers[i].cmd.Process.Signal(sig); err != nil {
 		c.Fatal(err)
 	}
 }

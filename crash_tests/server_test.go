@@ -10,6 +10,7 @@ import (
 	"bufio"
 	"cmp"
 	"errors"
+	"flag"
 	"fmt"
 	"net"
 	"os"
@@ -39,6 +40,11 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
+	// Tests that run at the same time mostly wait for servers that have died.
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	binary = filepath.Join(dir, "duskdb")
 	if err := needs.Server(binary); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -35,6 +35,7 @@ func TestServersOfOneDatabase(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for the claims of a dead server twice")
 	}
+	t.Parallel()
 	uri := pgtest.With(pgtest.URI(t), "schema", pgtest.Schema(t.TempDir()))
 	serve := func() (*process, *client) {
 		p := start(t, t.TempDir(), "--storageEngine", "postgres", "--storageURI", uri)
