@@ -112,9 +112,6 @@ func execute(s *kernel.Service, c *kernel.Call) error {
 	if err != nil && c.Ctx.Err() != nil && kernel.IsContextError(err) {
 		err = mongoerr.From(context.Cause(c.Ctx))
 	}
-	if kernel.Retry(err) {
-		err = kernel.Translate(storage.Namespace{}, err)
-	}
 	if err == nil {
 		appendUnmetConcern(c)
 		transaction.AppendRecoveryToken(c)
@@ -193,6 +190,9 @@ func recovered(s *kernel.Service, c *kernel.Call, p any) error {
 
 // appendError writes the error reply, with the labels that drivers act on.
 func appendError(s *kernel.Service, c *kernel.Call, b *value.Builder, err error) {
+	if kernel.Retry(err) {
+		err = kernel.Translate(storage.Namespace{}, err)
+	}
 	e := mongoerr.From(err)
 	concern, code := transaction.UnmetBehindError(c, e)
 	if labels := transaction.ErrorLabels(c, e, code); len(labels) > 0 && !c.FixedLabels {

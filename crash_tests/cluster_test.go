@@ -64,12 +64,11 @@ func needsCluster(t *testing.T) {
 // freeAddress is one that nothing listens on.
 func freeAddress(tb testing.TB) string {
 	tb.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := pgtest.FreePort()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return fmt.Sprintf("127.0.0.1:%d", port)
 }
 
 // start starts a server, for the first time or again.

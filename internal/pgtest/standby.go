@@ -36,7 +36,7 @@ func (s *Server) standby() (*Server, error) {
 		return nil, err
 	}
 	other := &Server{dir: dir, bin: s.bin, settings: s.settings}
-	if other.port, err = freePort(); err != nil {
+	if other.port, err = FreePort(); err != nil {
 		return nil, err
 	}
 	err = other.run("pg_basebackup", "-D", other.data(), "-d", s.primary(), "-R", "-X", "stream", "-c", "fast", "--no-sync")
