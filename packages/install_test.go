@@ -40,6 +40,7 @@ func TestInstalled(t *testing.T) {
 		root := filepath.Join(dir, "root")
 		run(t, dir, nil, "dpkg-deb", "--extract", only(t, dir, "dist/duskdb_*.deb"), root)
 		expires(t, filepath.Join(root, "usr", "bin", "duskdb"), "--config", filepath.Join(root, "etc", "duskdb.conf"))
+		checkUnit(t, root)
 	})
 	t.Run("node", func(t *testing.T) {
 		t.Parallel()
@@ -112,6 +113,23 @@ def test_cart_expires(duskdb):
     duskdb.advance(minutes=2)
     assert carts.count_documents({}) == 0
 `
+
+// checkUnit has systemd read the service of the Debian package.
+func checkUnit(t *testing.T, root string) {
+	if programPath("systemd-analyze") == "" {
+		t.Log("no systemd to check the service with")
+		return
+	}
+	text, err := os.ReadFile(filepath.Join(root, "usr", "lib", "systemd", "system", "duskdb.service"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	unit := strings.ReplaceAll(string(text), "/usr/bin/duskdb", filepath.Join(root, "usr", "bin", "duskdb")) // where it is here
+	out, err := exec.Command("systemd-analyze", "verify", "--man=no", write(t, t.TempDir(), "duskdb.service", unit)).CombinedOutput()
+	if err != nil || len(out) > 0 {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
 
 // clocksTest is a test of code that calls new Date(), for Jest or Vitest.
 func clocksTest(fakes string) string {

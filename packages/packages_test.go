@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,6 +54,43 @@ func TestPython(t *testing.T) {
 	run(t, filepath.Join("python", "tests"), env, python, "-m", "unittest", "test_duskdb")
 	run(t, filepath.Join("python", "tests"), env, python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_fixture.py")
 	run(t, "python", env, python, "-m", "mypy", "--strict", "--cache-dir=/dev/null", "duskdb")
+}
+
+// TestJava builds the module for JUnit in a copy, so that nothing is written to the source
+// tree, and runs its tests.
+func TestJava(t *testing.T) {
+	needs.Client(t, "java", "mvn")
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, "src"), os.DirFS(filepath.Join("java", "src"))); err != nil {
+		t.Fatal(err)
+	}
+	pom, err := os.ReadFile(filepath.Join("java", "pom.xml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "pom.xml", string(pom))
+	run(t, dir, build(t), "mvn", "-q", "-B", "package")
+	if jars, _ := filepath.Glob(filepath.Join(dir, "target", "duskdb-junit5-*.jar")); len(jars) != 1 {
+		t.Errorf("made %v", jars)
+	}
+}
+
+// The pages show the test that was run.
+func TestJavaPages(t *testing.T) {
+	test, err := os.ReadFile("java/src/test/java/com/github/duskdb/junit/CartTest.java")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, class, _ := strings.Cut(string(test), "\nclass CartTest")
+	for _, page := range []string{"java/README.md", "../docs/testing-ttl.md"} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), "```java\nclass CartTest"+class+"```\n") {
+			t.Errorf("%s does not show CartTest.java", page)
+		}
+	}
 }
 
 // venv returns the path of a Python with the packages that the tests need. The

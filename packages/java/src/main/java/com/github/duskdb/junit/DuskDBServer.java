@@ -1,0 +1,229 @@
+package com.github.duskdb.junit;
+
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Date;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.bson.Document;
+
+/**
+ * A server that keeps its data in memory and whose clock tests can move. It ends when it is closed,
+ * and at the latest with the JVM.
+ */
+public final class DuskDBServer implements AutoCloseable {
+    private static final String LISTENING = "duskdb listening on ";
+
+    private final Process process;
+    private final String uri;
+    private MongoClient client;
+
+    /** Starts a server on a free port. */
+    public static DuskDBServer start() {
+        return new Builder().start();
+    }
+
+    /** Returns the options of a server. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    private DuskDBServer(Builder options) throws IOException {
+        File log = File.createTempFile("duskdb", ".log");
+        log.deleteOnExit();
+        // Its standard input closes when the JVM ends, even if that is killed, and then the server ends.
+        process = launch(new ProcessBuilder(options.command()).redirectError(log));
+        BufferedReader out = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+        String line = out.readLine();
+        while (line != null && !line.startsWith(LISTENING)) {
+            line = out.readLine();
+        }
+        if (line == null) {
+            process.destroy();
+            String complaint = new String(Files.readAllBytes(log.toPath()), StandardCharsets.UTF_8);
+            throw new IOException("duskdb did not start:\n" + complaint);
+        }
+        uri = line.substring(LISTENING.length());
+    }
+
+    private static Process launch(ProcessBuilder builder) throws IOException {
+        try {
+            return builder.start();
+        } catch (IOException e) {
+            throw new IOException("no duskdb binary: set DUSKDB_BINARY, or put duskdb on the PATH: " + e.getMessage(), e);
+        }
+    }
+
+    /** Returns the connection string. */
+    public String uri() {
+        return uri;
+    }
+
+    /** Returns a client of the server, which is closed with it. */
+    public synchronized MongoClient client() {
+        if (client == null) {
+            client = MongoClients.create(uri);
+        }
+        return client;
+    }
+
+    /** Returns the server's time. */
+    public Instant now() {
+        return clock(new Document());
+    }
+
+    /**
+     * Moves the clock forward, runs the expiration pass if one has become due, and returns the new
+     * time.
+     */
+    public Instant advance(Duration duration) {
+        return clock(new Document("advanceMillis", duration.toMillis()));
+    }
+
+    /** Does the same by a duration such as "61m", "1h30m", "90s", "1500ms" or "2d". */
+    public Instant advance(String duration) {
+        return advance(Durations.parse(duration));
+    }
+
+    /** Moves the clock to an instant that is not before the server's time. */
+    public Instant set(Instant instant) {
+        return clock(new Document("set", Date.from(instant)));
+    }
+
+    /** Stops the clock, or lets it run again, and returns the server's time. */
+    public Instant freeze(boolean frozen) {
+        return clock(new Document("freeze", frozen));
+    }
+
+    /** Runs an expiration pass now and returns the numbers of what it deleted. */
+    public Document runPass() {
+        return admin(new Document("runExpirationPass", 1)).get("deleted", Document.class);
+    }
+
+    /** Returns the server's clock, for code under test that takes a {@link Clock}. */
+    public Clock clock() {
+        return new ServerClock(ZoneOffset.UTC);
+    }
+
+    private Instant clock(Document change) {
+        Document command = new Document("testClock", 1);
+        command.putAll(change);
+        return admin(command).getDate("now").toInstant();
+    }
+
+    private Document admin(Document command) {
+        return client().getDatabase("admin").runCommand(command);
+    }
+
+    /** Stops the server. Further calls do nothing. */
+    @Override
+    public synchronized void close() {
+        if (client != null) {
+            client.close();
+            client = null;
+        }
+        process.destroy();
+        try {
+            if (!process.waitFor(30, TimeUnit.SECONDS)) {
+                process.destroyForcibly();
+            }
+        } catch (InterruptedException e) {
+            process.destroyForcibly();
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private final class ServerClock extends Clock {
+        private final ZoneId zone;
+
+        private ServerClock(ZoneId zone) {
+            this.zone = zone;
+        }
+
+        @Override
+        public ZoneId getZone() {
+            return zone;
+        }
+
+        @Override
+        public Clock withZone(ZoneId other) {
+            return new ServerClock(other);
+        }
+
+        @Override
+        public Instant instant() {
+            return now();
+        }
+    }
+
+    /** The options of a server. */
+    public static final class Builder {
+        private String binary;
+        private Instant now;
+        private final List<String> flags = new ArrayList<>();
+
+        private Builder() {}
+
+        /** Names the binary. Without it, it is the one in DUSKDB_BINARY, or duskdb on the PATH. */
+        public Builder binary(String path) {
+            binary = path;
+            return this;
+        }
+
+        /** Stops the clock at an instant. Without it, the clock runs from the present. */
+        public Builder now(Instant instant) {
+            now = instant;
+            return this;
+        }
+
+        /** Makes the server a replica set with one member. */
+        public Builder replicaSet(String name) {
+            return flags("--replSet", name);
+        }
+
+        /** Sets a server parameter, such as ttlMonitorSleepSecs. */
+        public Builder parameter(String name, Object value) {
+            return flags("--setParameter", name + "=" + value);
+        }
+
+        /** Adds flags of duskdb. */
+        public Builder flags(String... more) {
+            flags.addAll(Arrays.asList(more));
+            return this;
+        }
+
+        /** Starts the server on a free port. */
+        public DuskDBServer start() {
+            try {
+                return new DuskDBServer(this);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        private List<String> command() {
+            String given = System.getenv("DUSKDB_BINARY");
+            String program = given != null && !given.isEmpty() ? given : binary != null ? binary : "duskdb";
+            List<String> command = new ArrayList<>(List.of(program, "--test-clock", "--exit-with-stdin", "--quiet", "--port", "0", "--dbpath", ":memory:"));
+            if (now != null) {
+                command.addAll(List.of("--setParameter", "testClockStart=" + now));
+            }
+            command.addAll(flags);
+            return command;
+        }
+    }
+}
