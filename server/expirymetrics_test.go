@@ -232,7 +232,7 @@ func BenchmarkScrape(b *testing.B) {
 				if m.Unread != 0 {
 					b.Fatal("not all collections were read")
 				}
-				_ = writeMetrics(io.Discard, &m)
+				_ = s.writeMetrics(io.Discard, families, &m)
 			}
 		})
 	}

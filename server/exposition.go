@@ -49,13 +49,14 @@ func kinds(name, help string, list func(m *commands.Metrics) []commands.Counter)
 type exposition struct {
 	b []byte
 	f *family // whose samples are written
+	s *Server
 }
 
-// writeMetrics writes all metrics in the text format of Prometheus.
-func writeMetrics(w io.Writer, m *commands.Metrics) error {
-	x := exposition{b: make([]byte, 0, 64<<10)}
-	for i := range families {
-		x.family(&families[i], m)
+// writeMetrics writes metrics in the text format of Prometheus.
+func (s *Server) writeMetrics(w io.Writer, list []family, m *commands.Metrics) error {
+	x := exposition{b: make([]byte, 0, 64<<10), s: s}
+	for i := range list {
+		x.family(&list[i], m)
 	}
 	_, err := w.Write(x.b)
 	return err

@@ -1,22 +1,16 @@
 package server
 
 import (
-	"os"
-	"runtime"
-	rt "runtime/metrics"
 	"slices"
 
 	"github.com/duskdb/duskdb/commands"
 )
 
 // families are all metrics, in the order in which they are served.
-var families = slices.Concat(serverMetrics, storageMetrics, expiryMetrics, collectionMetrics, processMetrics)
+var families = slices.Concat(stateMetrics, serverMetrics, storageMetrics, expiryMetrics, collectionMetrics, processMetrics)
 
 // serverMetrics are about clients and their commands.
 var serverMetrics = []family{
-	{"duskdb_info", "gauge", []string{"version", "mongodb"}, "Version of the server, and of MongoDB that it follows; always 1.", func(x *exposition, m *commands.Metrics) {
-		x.sample(1, m.Version, commands.ServerVersion)
-	}},
 	single("duskdb_uptime_seconds", "gauge", "Time since the start.", func(m *commands.Metrics) float64 { return m.Uptime.Seconds() }),
 	gauge("connections", "Open connections.", func(m *commands.Metrics) int64 { return m.Connections.Current }),
 	gauge("connections_available", "Connections that can still be opened.", func(m *commands.Metrics) int64 { return m.Connections.Available }),
@@ -61,35 +55,17 @@ var storageMetrics = []family{
 		c := &m.Storage.SyncTimes
 		x.histogram(c.Counts[:], c.Bound, c.Seconds)
 	}},
+	present("storage_disk_bytes", "Size of the file system of the data; no sample without files.", func(m *commands.Metrics) int64 { return m.Disk.Total }),
+	present("storage_disk_free_bytes", "Free space on the file system of the data; no sample without files.", func(m *commands.Metrics) int64 { return m.Disk.Free }),
 	gauge("memory_limit_bytes", "Memory limit of the data; 0: no limit.", func(m *commands.Metrics) int64 { return m.MemoryLimit }),
 	gauge("memory_used_bytes", "Memory used, as the memory limit counts it.", func(m *commands.Metrics) int64 { return m.MemoryUsed }),
 }
 
-// processMetrics are about the process.
-var processMetrics = []family{
-	single("go_goroutines", "gauge", "Goroutines.", func(*commands.Metrics) float64 { return float64(runtime.NumGoroutine()) }),
-	runtimeMetric("go_memory_bytes", "gauge", "Memory taken from the system.", "/memory/classes/total:bytes"),
-	runtimeMetric("go_heap_objects_bytes", "gauge", "Memory of objects, including unreachable ones.", "/memory/classes/heap/objects:bytes"),
-	runtimeMetric("go_heap_live_bytes", "gauge", "Memory of objects that were reachable at the last garbage collection.", "/gc/heap/live:bytes"),
-	runtimeMetric("go_allocated_bytes_total", "counter", "Memory allocated since the start.", "/gc/heap/allocs:bytes"),
-	runtimeMetric("go_gc_cycles_total", "counter", "Garbage collections.", "/gc/cycles/total:gc-cycles"),
-	single("process_open_fds", "gauge", "Open file descriptors.", func(*commands.Metrics) float64 { return openFiles() }),
-}
-
-// runtimeMetric is a metric of the Go runtime.
-func runtimeMetric(name, kind, help, source string) family {
-	return single(name, kind, help, func(*commands.Metrics) float64 {
-		sample := []rt.Sample{{Name: source}}
-		rt.Read(sample)
-		return float64(sample[0].Value.Uint64())
-	})
-}
-
-// openFiles counts the open descriptors; 0 if the system cannot report them.
-func openFiles() float64 {
-	entries, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		return 0
-	}
-	return float64(len(entries) - 1) // one of them lists the others
+// present is a gauge that has no sample if the size of the file system is not known.
+func present(name, help string, value func(m *commands.Metrics) int64) family {
+	return family{"duskdb_" + name, "gauge", nil, help, func(x *exposition, m *commands.Metrics) {
+		if m.Disk.Total > 0 {
+			x.sample(float64(value(m)))
+		}
+	}}
 }

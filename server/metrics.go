@@ -6,9 +6,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/duskdb/duskdb/commands"
 )
 
 // metricsServer serves monitoring systems over HTTP:
@@ -16,7 +19,7 @@ import (
 //	/             a list of these
 //	/healthz      200 while the process lives
 //	/readyz       200 while commands can be run, else 503
-//	/metrics      counters, for Prometheus
+//	/metrics      for Prometheus; few of them until the data are open
 //	/debug/pprof  profiles of the process, with --metricsPprof
 type metricsServer struct {
 	listener net.Listener
@@ -72,13 +75,12 @@ func (s *Server) MetricsAddr() string {
 func (s *Server) metricsHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
-		if !s.started.Load() {
-			answer(w, s.ready())
-			return
-		}
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-		m := s.service.Snapshot()
-		_ = writeMetrics(w, &m) // the client may have disconnected
+		list, m := slices.Concat(stateMetrics, processMetrics), commands.Metrics{}
+		if s.started.Load() {
+			list, m = families, s.service.Snapshot()
+		}
+		_ = s.writeMetrics(w, list, &m) // the client may have disconnected
 	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, nil) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.ready()) })

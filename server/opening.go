@@ -90,7 +90,7 @@ type opening struct {
 	clock clock.Clock
 
 	mu             sync.Mutex
-	running        bool
+	running, ended bool
 	began          time.Time
 	read, size     int64 // bytes of the log
 	indexed, index int64 // steps of building the indexes, done and in all
@@ -131,7 +131,7 @@ func (o *opening) begin() (end func()) {
 		close(done)
 		<-ended
 		o.mu.Lock()
-		o.running = false
+		o.running, o.ended = false, true
 		o.mu.Unlock()
 	}
 }

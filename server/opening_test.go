@@ -63,9 +63,13 @@ func TestOpening(t *testing.T) {
 		}
 	}
 	base := "http://" + log.next("Serving metrics")["address"].(string)
-	for path, want := range map[string]int{"/healthz": 200, "/readyz": 503, "/metrics": 503} {
-		if code, text := fetch(t, base+path); code != want {
+	for path, want := range map[string]int{"/healthz": 200, "/readyz": 503, "/metrics": 200} {
+		code, text := fetch(t, base+path)
+		if code != want {
 			t.Errorf("%s answers %d, %s", path, code, text)
+		}
+		if path == "/metrics" && (!strings.Contains(text, "\nduskdb_ready 0\n") || !strings.Contains(text, "\nduskdb_opening_ratio 0\n") || strings.Contains(text, "duskdb_connections")) {
+			t.Errorf("metrics while the data are opened: %s", text)
 		}
 	}
 	close(opened)

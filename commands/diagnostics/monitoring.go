@@ -31,6 +31,7 @@ type Metrics struct {
 	Latencies   []ClassLatency
 	Storage     storage.EngineStats
 	Data        struct{ Collections, Documents, DataBytes, Indexes, IndexBytes int64 }
+	Disk        struct{ Free, Total int64 } // of the file system of the data; 0: unknown
 	MemoryLimit int64
 	MemoryUsed  int64 // as the memory limit counts it; 0 without one
 }
@@ -81,6 +82,8 @@ func Snapshot(s *kernel.Service) Metrics {
 	if m.Storage, err = s.Engine.Stats(); err != nil {
 		s.Log.Warn().Err(err).Msg("The state of the storage engine could not be read")
 	}
+	used, total := diskUsage(s.Options.DBPath)
+	m.Disk.Free, m.Disk.Total = total-used, total
 	fillData(s, &m)
 	return m
 }
