@@ -9,6 +9,9 @@ import (
 	"github.com/duskdb/duskdb/internal/pgtest"
 )
 
+// furtherFailovers follow in a long run.
+const furtherFailovers = 3
+
 // TestClusterFailover kills the primary database and promotes its synchronous standby,
 // which the servers reach by a URI that names both, or behind a proxy that leads there.
 // The old primary returns as a standby.
@@ -50,6 +53,14 @@ func TestClusterFailover(t *testing.T) {
 				t.Fatal(err)
 			}
 			l.progress("the old primary returned")
+			for primary, n := second, 0; way == "proxy" && n < furtherFailovers; n++ {
+				next := primary.Standby(t)
+				l.progress("a further standby")
+				failOver(t, primary, next)
+				moved(next)
+				l.progress("a further failover")
+				primary = next
+			}
 			l.end()
 		})
 	}

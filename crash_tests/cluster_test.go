@@ -161,6 +161,9 @@ func passing(err error) bool {
 			}
 		}
 	}
+	if err != nil && strings.Contains(err.Error(), "was cleared because another operation failed") {
+		return true // the driver's pool of connections
+	}
 	return mongo.IsNetworkError(err) || mongo.IsTimeout(err) || errors.Is(err, context.Canceled) || errors.Is(err, mongo.ErrClientDisconnected)
 }
 

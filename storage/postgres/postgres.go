@@ -159,6 +159,21 @@ var (
 // Open connects to the database, makes the tables if they are missing, and reads
 // the catalog.
 func Open(ctx context.Context, opts Options) (*Engine, error) {
+	var pause storage.Backoff
+	for {
+		e, err := open(ctx, opts)
+		if !errors.Is(err, storage.ErrUnavailable) {
+			return e, err
+		}
+		select { // it was there when the tables were made, and will come back
+		case <-clock.System().After(pause.Next()):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+func open(ctx context.Context, opts Options) (*Engine, error) {
 	s, err := openStore(ctx, opts)
 	if err != nil {
 		return nil, err

@@ -55,17 +55,15 @@ func openStore(ctx context.Context, opts Options) (*store, error) {
 	config.ValidateConnect = s.validate
 	s.members, s.time = newMembers(s), newClock(opts.Clock)
 	s.life, s.end = context.WithCancel(context.Background())
-	if err := s.begin(ctx); err != nil {
-		s.end()
-		return nil, err
+	if err = s.begin(ctx); err == nil {
+		err = s.startClock(ctx)
 	}
-	err = s.startClock(ctx)
 	if err == nil {
 		err = s.members.join(ctx)
 	}
 	if err != nil {
-		s.end()
-		return nil, s.explain(ctx, err)
+		err = s.explain(ctx, err)
+		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
