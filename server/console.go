@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/console"
@@ -21,8 +22,9 @@ type consoleServer struct {
 }
 
 // serveConsole listens on the port of the console and serves it in the background. It is
-// served over TLS if the server's connections may be.
-func (s *Server) serveConsole() (*consoleServer, error) {
+// served over TLS if the server's connections may be. readTime is how long a request may take
+// to arrive.
+func (s *Server) serveConsole(readTime time.Duration) (*consoleServer, error) {
 	ip := s.config.ConsoleBindIP
 	if ip == "" || ip == "localhost" {
 		ip = "127.0.0.1"
@@ -35,7 +37,7 @@ func (s *Server) serveConsole() (*consoleServer, error) {
 		Dial: s.dialFrom, Clock: clock.System(), Auth: s.config.Auth, ReadOnly: s.config.ConsoleReadOnly, TestClock: s.config.TestClock,
 		Secure: s.certificates != nil, BindIP: ip, Hosts: s.config.ConsoleHosts, Version: s.config.Version,
 	})}
-	c.http = &http.Server{Handler: c.console, ReadHeaderTimeout: headerTime, ReadTimeout: answerTime, IdleTimeout: idleTime, MaxHeaderBytes: 64 << 10}
+	c.http = &http.Server{Handler: c.console, ReadHeaderTimeout: headerTime, ReadTimeout: readTime, IdleTimeout: idleTime, MaxHeaderBytes: 64 << 10}
 	if s.certificates != nil {
 		l = tls.NewListener(l, &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
 			return s.certificates.current.Load(), nil

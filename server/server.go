@@ -232,7 +232,7 @@ func (s *Server) security() commands.Security {
 // Start serves in the background.
 func (s *Server) Start() error {
 	if s.config.ConsolePort != 0 {
-		console, err := s.serveConsole()
+		console, err := s.serveConsole(answerTime)
 		if err != nil {
 			return err
 		}

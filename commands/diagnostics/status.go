@@ -161,6 +161,12 @@ func writeStorageEngine(c *kernel.Call, b *value.Builder) error {
 		Bool("supportsSnapshotReadConcern", true).Bool("readOnly", false).Int64("fileBytes", st.FileBytes).
 		Int64("commits", st.Commits).Int64("syncs", st.Syncs).Int64("syncErrors", st.SyncErrors).
 		Int64("openSnapshots", st.OpenSnapshots).Int64("recoveredCutBytes", st.RecoveredCut)
+	if limit := c.Svc.Memory.Limit; limit > 0 {
+		b.Int64("memoryUsedBytes", c.Svc.Memory.Used.Load()).Int64("memoryLimitBytes", limit)
+	}
+	if used, total := diskUsage(c.Svc.Options.DBPath); st.Persistent && total > 0 {
+		b.Int64("fsUsedBytes", used).Int64("fsTotalBytes", total)
+	}
 	return nil
 }
 

@@ -12,13 +12,18 @@ async function open(program, profile, more = []) {
     args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
       '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage', ...more],
   });
+  return { browser, page: await tab(browser) };
+}
+
+// tab opens a tab.
+async function tab(browser) {
   const page = await browser.newPage();
   await page.setViewport({ width: 1200, height: 900 });
   page.setDefaultTimeout(20000);
   const faults = [];
   page.on('pageerror', e => faults.push(`script: ${e.message}`));
   page.on('response', r => { if (r.status() >= 400) faults.push(`${r.status()} ${r.url()}`); });
-  return { browser, page: new Page(page, faults) };
+  return new Page(page, faults);
 }
 
 // Page is one tab. Everything that goes wrong behind it is kept as a fault.
@@ -28,6 +33,9 @@ class Page {
     this.faults = faults;
     this.shots = 0;
   }
+
+  // another opens another tab of the same browser.
+  another() { return tab(this.page.browser()); }
 
   // visit opens an address and looks whether the page is whole.
   async visit(url) {

@@ -41,6 +41,7 @@ async function flavours(page) {
   await check('an empty server shows the examples', async () => {
     await page.visit(site);
     await says(page, 'h1', 'See time at work');
+    await page.page.waitForFunction(() => document.querySelector('#clock .marks').innerText.includes('+1 h'));
   });
   await check('a TTL index by the slider', async () => {
     await press(page, 'Run'); // the first card
@@ -138,6 +139,35 @@ async function live(page) {
     await says(page, 'main', 'late');
     await page.shot('live');
   });
+  await check('an event leads to what has moved', async () => {
+    await run('try', { collMod: 'carts', onExpire: { deadLetterTo: 'abandoned' } });
+    await run('try', { insert: 'carts', documents: [{ _id: 'kept', touched: { $date: '2020-01-01T00:00:00Z' } }] });
+    await run('try', { mqSend: 'jobs', messages: [{ task: 'too late', _mq: { timeToLive: 1 } }] });
+    await run('admin', { testClock: 1, advanceSeconds: 2 });
+    await run('admin', { runExpirationPass: 1 });
+    await says(page, 'main', 'kept');
+    const links = () => page.page.$$eval('main .event', all => all.map(e => [e.innerText, [...e.querySelectorAll('a')].at(-1).href.replace(/.*#/, '#')]));
+    await page.page.waitForFunction(() => [...document.querySelectorAll('main .event')].filter(e => e.innerText.includes('moved to')).length >= 2);
+    const moved = (await links()).filter(([text]) => text.includes('moved to'));
+    const [kept, late] = ['try.carts', 'try.jobs'].map(ns => moved.find(([text]) => text.includes(ns))[1]);
+    await go(page, kept);
+    await says(page, 'h1', 'abandoned');
+    await says(page, 'main', '"reason": "TTLExpiredException"');
+    await page.page.evaluate(h => { location.hash = h; }, late);
+    await says(page, 'h1', 'jobs');
+    await says(page, '[role=tab][aria-selected=true]', 'Dead letters');
+    await says(page, '[role=tabpanel]', 'too late');
+    await run('try', { mqPurge: 'jobs', state: 'deadLettered' });
+    await run('try', { collMod: 'carts', onExpire: 'off' });
+  });
+  await check('pages that were left give their connection back', async () => {
+    for (let i = 0; i < 8; i++) { // a browser has six connections for a server
+      await page.page.goto('about:blank');
+      await page.page.goto(`${site}#/live`);
+      await says(page, 'main', 'connected');
+    }
+    await go(page, '#/try');
+  });
 }
 
 async function passes(page) {
@@ -158,13 +188,123 @@ async function passes(page) {
   await check('each chart has its PromQL to copy', async () => {
     await page.page.browserContext().overridePermissions(new URL(site).origin, ['clipboard-read', 'clipboard-write', 'clipboard-sanitized-write']);
     const cards = await page.page.$$eval('main .card:has(svg)', all => all.map(c => [c.querySelector('h2').innerText, c.querySelector('button')?.innerText]));
-    assert.equal(cards.length, 7);
+    assert.equal(cards.length, 9);
     assert.deepEqual(cards.filter(([, b]) => b !== 'Copy PromQL'), []);
     await page.page.bringToFront();
     for (const [title, query] of [['From expiry to removal', 'histogram_quantile(0.99, sum by (policy, le) (rate(duskdb_expiry_lag_seconds_bucket[5m])))'], ['Size of the log', 'duskdb_storage_file_bytes']]) {
       await page.page.evaluate(t => [...document.querySelectorAll('main .card')].find(c => c.querySelector('h2')?.innerText === t).querySelector('button').click(), title);
       await page.page.waitForFunction(async q => await navigator.clipboard.readText() === q, {}, query);
     }
+    await page.whole();
+  });
+}
+
+// tabTo presses the tabulator until an element has the focus whose name begins with a text.
+// The place of the focus must be visible.
+async function tabTo(page, name) {
+  for (let i = 0; i < 120; i++) {
+    await page.page.keyboard.press('Tab');
+    const at = await page.page.evaluate(() => {
+      const e = document.activeElement, s = getComputedStyle(e);
+      return { name: (e.getAttribute('aria-label') ?? e.labels?.[0]?.innerText ?? e.innerText ?? '').trim(), ring: s.outlineStyle !== 'none' && s.outlineWidth !== '0px' };
+    });
+    if (!at.name.startsWith(name)) continue;
+    assert.ok(at.ring, `the focus on ${at.name} cannot be seen`);
+    return;
+  }
+  throw new Error(`the tabulator does not lead to ${name}`);
+}
+
+// The way through every page with the keys alone.
+async function keyboard(page) {
+  const keys = page.page.keyboard, press = async (...list) => { for (const k of list) await keys.press(k); };
+  const follow = async (name, h1) => { await tabTo(page, name); await press('Enter'); await says(page, 'h1', h1); };
+  await page.page.setViewport({ width: 1440, height: 900 });
+  await check('keys alone, from the link to the page to an example', async () => {
+    await page.visit('about:blank');
+    await page.visit(site);
+    await says(page, 'h1', 'What expires');
+    await press('Tab');
+    assert.equal(await page.page.evaluate(() => document.activeElement.innerText), 'Skip to the page');
+    await press('Enter');
+    await follow('Try it', 'Try it');
+    await tabTo(page, 'Run pass'); // of the clock
+    await tabTo(page, 'Run'); // the first card
+    await press('Enter');
+    await says(page, 'h1', 'carts');
+    await says(page, 'main', 'anna');
+  });
+  await check('keys alone, why a document goes, another policy, and the horizon', async () => {
+    await tabTo(page, 'Why does');
+    await press('Enter');
+    await says(page, 'dialog', 'touched');
+    await press('Escape');
+    await page.page.waitForFunction(() => !document.querySelector('dialog'));
+    await tabTo(page, 'Document TTL');
+    await press('ArrowDown', 'ArrowDown');
+    await tabTo(page, 'Seconds');
+    await keys.down('Control'); await press('a'); await keys.up('Control');
+    await keys.type('900');
+    await press('Enter'); // sends the form
+    await says(page, 'main', 'document TTL 900 s');
+    await tabTo(page, 'Day');
+    await press('Enter');
+    await page.page.waitForFunction(() => document.activeElement?.innerText === 'Day' && document.activeElement.getAttribute('aria-pressed') === 'true');
+    await page.page.waitForFunction(() => document.querySelector('#clock select').value === '86400');
+    await tabTo(page, 'Hour');
+    await press('Enter');
+  });
+  await check('keys alone, the slider of the clock', async () => {
+    await tabTo(page, 'Move the clock forward');
+    await press('PageUp', 'PageUp', 'PageUp', 'PageUp', 'PageUp');
+    await says(page, '#clock-preview', 'would expire');
+    await press('Escape');
+    await page.page.waitForFunction(() => document.querySelector('#clock-preview').innerText === '');
+    await press('PageUp', 'PageUp', 'PageUp', 'PageUp', 'PageUp');
+    await says(page, '#clock-preview', 'would expire');
+    await press('Enter');
+    await says(page, '#clock', 'Jumped 30 min');
+  });
+  await check('keys alone, a queue', async () => {
+    await follow('Queues', 'Queues');
+    await follow('try.jobs', 'jobs');
+    await tabTo(page, 'Send');
+    await press('Enter');
+    await says(page, 'dialog', 'Send a message');
+    await tabTo(page, 'Send');
+    await press('Enter');
+    await page.page.waitForFunction(() => !document.querySelector('dialog'));
+    await tabTo(page, 'Active');
+    await press('ArrowRight');
+    await page.page.waitForFunction(() => document.activeElement?.id === 'tab-scheduled');
+    await press('ArrowLeft');
+    await says(page, '[role=tabpanel]', 'example');
+    await tabTo(page, 'Purge');
+    await press('Enter');
+    await says(page, 'dialog', '1 message');
+    await tabTo(page, 'Delete 1');
+    await press('Enter');
+    await says(page, '[role=tabpanel]', 'No messages');
+  });
+  await check('keys alone, expirations, passes, the colours and the overview', async () => {
+    await follow('Live', 'Live');
+    await tabTo(page, 'Pause');
+    await press('Enter');
+    await page.page.waitForFunction(() => document.activeElement?.innerText === 'Resume');
+    await follow('Passes', 'Passes');
+    await tabTo(page, 'Copy PromQL');
+    await tabTo(page, 'Switch between light and dark');
+    const before = await page.page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    await press('Enter');
+    assert.notEqual(await page.page.evaluate(() => getComputedStyle(document.body).backgroundColor), before);
+    await press('Enter');
+    await follow('Overview', 'What expires');
+    await tabTo(page, 'Find a collection');
+    await keys.type('SESS');
+    await page.page.waitForFunction(() => document.querySelectorAll('main tbody tr').length === 1 && document.querySelector('main tbody').innerText.includes('try.sessions'));
+    await tabTo(page, 'Order of the collections');
+    await follow('try.sessions', 'sessions');
+    await page.page.evaluate(() => { localStorage.removeItem('theme'); delete document.documentElement.dataset.theme; });
     await page.whole();
   });
 }
@@ -202,6 +342,7 @@ async function main() {
     await queues(page);
     await live(page);
     await passes(page);
+    await keyboard(page);
     if (!process.env.QUICK) await access(page);
   } finally {
     await browser.close();

@@ -3,12 +3,13 @@ import { el, fill, state, post, failure, button, admin, ms, say } from './lib.js
 import { overview } from './overview.js';
 import { collection } from './collection.js';
 import { queues, queue } from './queues.js';
-import { live } from './live.js';
+import { live, moved } from './live.js';
 import { passes } from './passes.js';
 import { tryIt } from './tryit.js';
 import { clockBar } from './clock.js';
+import { also } from './outlook.js';
 
-const pages = { '': overview, collection, queues, queue, live, passes, try: tryIt };
+const pages = { '': overview, collection, queues, queue, live, moved, passes, try: tryIt };
 const links = [['', 'Overview'], ['queues', 'Queues'], ['live', 'Live'], ['passes', 'Passes'], ['try', 'Try it']];
 const main = document.getElementById('main');
 
@@ -46,15 +47,14 @@ function login() {
 async function show() {
   const [name, ...args] = location.hash.replace(/^#\/?/, '').split('/').map(decodeURIComponent);
   state.page = Symbol(name);
+  also({});
   const page = state.page;
   const stranger = state.session.auth && !state.session.user;
-  document.getElementById('nav').replaceChildren(...(stranger ? [] : links.map(([id, text]) => el('a', { href: `#/${id}`, 'aria-current': id === name || id === 'queues' && name === 'queue' || id === '' && name === 'collection' ? 'page' : undefined }, text))));
+  document.getElementById('nav').replaceChildren(...(stranger ? [] : links.map(([id, text]) => el('a', { href: `#/${id}`, 'aria-current': id === name || id === 'queues' && name === 'queue' || id === 'live' && name === 'moved' || id === '' && name === 'collection' ? 'page' : undefined }, text))));
   out.hidden = !state.session.user;
   if (stranger) return login();
   clockBar();
-  document.title = `${links.find(l => l[0] === name)?.[1] ?? args.join('.')} · DuskDB`;
-  const box = el('div', { class: 'grid wide-page' });
-  box.className = '';
+  document.title = `${links.find(l => l[0] === name)?.[1] ?? args.slice(0, 2).join('.')} · DuskDB`;
   try {
     const content = await (pages[name] ?? overview)(...args);
     if (state.page === page) fill(main, ...[content].flat());
@@ -63,6 +63,7 @@ async function show() {
   }
 }
 
+addEventListener('pageshow', e => { if (e.persisted) show(); });
 addEventListener('hashchange', () => { fill(main, el('p', { class: 'muted' }, 'Loading …')); show(); main.focus({ preventScroll: true }); scrollTo(0, 0); });
 
 try {

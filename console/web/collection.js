@@ -1,24 +1,30 @@
-import { el, fill, run, admin, state, ms, num, count, iso, short, chip, when, button, ask, empty, table, plural, removes, failure, timeline } from './lib.js';
+import { el, fill, changed, run, state, ms, num, count, iso, short, chip, when, button, empty, table, plural, failure, every } from './lib.js';
+import { outlook, picker, parts } from './outlook.js';
+import { timeline } from './charts.js';
 
-// collection shows the documents of a collection by when they go.
-export async function collection(db, name) {
+// collection shows the documents of a collection by when they go, and one of them, if an
+// address names it.
+export async function collection(db, name, id) {
   const [info] = (await run(db, { listCollections: 1, filter: { name } })).cursor.firstBatch;
   if (!info) return empty(`There is no collection ${db}.${name}.`);
-  const list = el('section', { class: 'card' }), chart = el('section', { class: 'card' });
+  const list = el('section', { class: 'card' }), chart = timeline(parts), one = id && await single(db, name, JSON.parse(id));
   const update = async () => {
     try {
-      const f = await run(db, { expirationStats: name, horizonSeconds: 3600, buckets: 48, list: 100 });
+      const f = await run(db, { expirationStats: name, horizonSeconds: outlook.seconds, buckets: parts, list: 100 });
       state.now = ms(f.now);
-      fill(chart, el('h2', {}, 'Falling due within an hour'), timeline(f.collections, state.now, 3600000, 48));
-      fill(list, el('h2', {}, 'Documents, what goes first'), await documents(db, name, info, f));
-    } catch (e) { fill(list, failure(e)); }
+      chart.show(f.collections.flatMap(c => c.policies), state.now, outlook.seconds * 1000);
+      const [n, docs] = await documents(db, name, info, f);
+      if (changed(list, [n, docs])) fill(list, el('h2', {}, 'Documents, what goes first'), rows(db, name, n, docs));
+    } catch (e) { changed(list, e.message); fill(list, failure(e)); }
   };
   await update();
-  const page = state.page, moved = () => { if (state.page === page) update(); else removeEventListener('clockmoved', moved); };
-  addEventListener('clockmoved', moved);
+  const page = state.page, events = ['clockmoved', 'horizon'], moved = () => { if (state.page === page) update(); else events.forEach(e => removeEventListener(e, moved)); };
+  events.forEach(e => addEventListener(e, moved));
+  setTimeout(() => every(5000, update));
   const indexes = info.type === 'view' ? [] : (await run(db, { listIndexes: name })).cursor.firstBatch;
-  return [el('div', {}, el('p', { class: 'muted small' }, db), el('h1', {}, name), el('p', {}, policies(info, indexes))), chart, list,
-    !state.session.readOnly && info.type !== 'view' && el('section', { class: 'card' }, el('h2', {}, 'When documents expire'), forms(db, name, info, indexes, update))].filter(Boolean);
+  return [el('div', {}, el('p', { class: 'muted small' }, db), el('h1', {}, name), el('p', {}, policies(info, indexes))), one,
+    el('section', { class: 'card' }, el('div', { class: 'row between' }, el('h2', {}, 'Falling due'), picker()), chart), list,
+    !state.session.readOnly && info.type !== 'view' && el('section', { class: 'card' }, el('h2', {}, 'When documents expire'), forms(db, name, info, indexes))].filter(Boolean);
 }
 
 function policies(info, indexes) {
@@ -31,11 +37,25 @@ function policies(info, indexes) {
   return out.length ? out : el('span', { class: 'muted' }, 'No document of this collection expires.');
 }
 
-// documents lists what falls due first; in a small collection also what never expires.
+const small = 2000; // documents that a page may sort by their expiry
+
+// documents reads what falls due first; in a small collection also what never expires. Those
+// of a large one are named by the forecast; a large time series is read by its time.
 async function documents(db, name, info, f) {
-  const n = num((await run(db, { count: name })).n), projection = { __at: { $meta: 'expiresAt' } }, sort = { __at: { $meta: 'expiresAt' } };
-  const filter = n > 2000 && info.type !== 'timeseries' ? { _id: { $in: (f.due ?? []).map(d => d._id) } } : {};
-  const docs = (await run(db, { find: name, filter, projection, sort, limit: 100, batchSize: 100 })).cursor.firstBatch;
+  const n = num((await run(db, { count: name })).n), projection = { __at: { $meta: 'expiresAt' } };
+  let filter = {}, sort = { __at: { $meta: 'expiresAt' } };
+  if (n > small && info.type === 'timeseries') sort = { [info.options.timeseries.timeField]: 1 };
+  else if (n > small) filter = { _id: { $in: (f.due ?? []).map(d => d._id) } };
+  return [n, (await run(db, { find: name, filter, projection, sort, limit: 100, batchSize: 100 })).cursor.firstBatch];
+}
+
+// single shows one document, as the page of expirations links to those that have moved.
+async function single(db, name, id) {
+  const [doc] = (await run(db, { find: name, filter: { _id: id }, limit: 1 })).cursor.firstBatch;
+  return el('section', { class: 'card', 'aria-label': `The document ${short(id)}` }, el('h2', {}, short(id)), doc ? el('pre', {}, JSON.stringify(doc, null, 2)) : el('p', { class: 'muted' }, 'This document is not there any more.'));
+}
+
+function rows(db, name, n, docs) {
   if (!docs.length) return empty(n ? 'None of the documents is about to expire.' : 'There are no documents.');
   return [el('p', { class: 'muted small' }, docs.length < n ? `The first ${docs.length} of ${count(n)}.` : plural(n, 'document') + '.'),
     table(['_id', 'Expires', 'Document', ''], docs.map(d => {
@@ -62,31 +82,32 @@ async function why(db, name, id) {
 }
 
 // forms change the policies: those of document TTL have the three states of Cosmos DB.
-function forms(db, name, info, indexes, update) {
+function forms(db, name, info, indexes) {
   const out = [], o = info.options;
   const done = async command => { await run(db, command); dispatchEvent(new HashChangeEvent('hashchange')); };
-  const seconds = (label, value) => { const input = el('input', { type: 'number', min: 0, value: value ?? 3600, 'aria-label': label }); return input; };
-  const add = (title, input, text, act) => out.push(el('form', { class: 'inline', onsubmit: e => e.preventDefault() }, el('label', {}, title, input), button(text, act)));
+  const seconds = value => el('input', { type: 'number', min: 0, value: value ?? 3600 });
+  const form = (labels, text, act) => out.push(el('form', { class: 'inline', onsubmit: e => e.preventDefault() }, labels, button(text, act, { type: 'submit' })));
+  const add = (title, input, text, act) => form([el('label', {}, title, input)], text, act);
   if (o.timeseries || o.clusteredIndex) {
-    const s = seconds('Seconds', num(o.expireAfterSeconds ?? 86400));
+    const s = seconds(num(o.expireAfterSeconds ?? 86400));
     add(o.timeseries ? 'Keep measurements for (seconds)' : 'Keep documents after the date in _id for (seconds)', s, 'Set', () => done({ collMod: name, expireAfterSeconds: Number(s.value) }));
     if (o.expireAfterSeconds !== undefined) out.push(button('Keep them for ever', () => done({ collMod: name, expireAfterSeconds: 'off' })));
   }
   if (!o.timeseries) {
     const now = !o.documentTtl ? 'off' : num(o.documentTtl.default) < 0 ? 'own' : 'default';
     const how = el('select', {}, [['off', 'Off'], ['own', 'On, no default'], ['default', 'On, seconds after the last write']].map(([v, t]) => el('option', { value: v, selected: v === now }, t)));
-    const s = seconds('Default in seconds', now === 'default' ? o.documentTtl.default : 3600);
-    s.hidden = now !== 'default';
-    how.onchange = () => { s.hidden = how.value !== 'default'; };
-    if (!o.capped) out.push(el('form', { class: 'inline', onsubmit: e => e.preventDefault() }, el('label', {}, 'Document TTL', how), s, button('Set', () => done({ collMod: name, documentTtl: how.value === 'off' ? 'off' : { default: how.value === 'own' ? -1 : Number(s.value) } }))));
+    const s = seconds(now === 'default' ? o.documentTtl.default : 3600);
+    const after = el('label', { hidden: now !== 'default' }, 'Seconds', s);
+    how.onchange = () => { after.hidden = how.value !== 'default'; };
+    if (!o.capped) form([el('label', {}, 'Document TTL', how), after], 'Set', () => done({ collMod: name, documentTtl: how.value === 'off' ? 'off' : { default: how.value === 'own' ? -1 : Number(s.value) } }));
     for (const i of indexes.filter(i => i.expireAfterSeconds !== undefined && !i.clustered && i.name !== '_ts_1')) {
-      const t = seconds('Seconds', num(i.expireAfterSeconds));
+      const t = seconds(num(i.expireAfterSeconds));
       add(`TTL index ${i.name} (seconds)`, t, 'Set', () => done({ collMod: name, index: { name: i.name, expireAfterSeconds: Number(t.value) } }));
     }
-    const field = el('input', { placeholder: 'createdAt', 'aria-label': 'Date field' }), t = seconds('Seconds');
-    out.push(el('form', { class: 'inline', onsubmit: e => e.preventDefault() }, el('label', {}, 'New TTL index on the date in', field), el('label', {}, 'Seconds', t), button('Create', () => done({ createIndexes: name, indexes: [{ key: { [field.value]: 1 }, name: `${field.value}_1`, expireAfterSeconds: Number(t.value) }] }))));
+    const field = el('input', { placeholder: 'createdAt' }), t = seconds();
+    form([el('label', {}, 'New TTL index on the date in', field), el('label', {}, 'Seconds', t)], 'Create', () => done({ createIndexes: name, indexes: [{ key: { [field.value]: 1 }, name: `${field.value}_1`, expireAfterSeconds: Number(t.value) }] }));
   }
   const to = el('input', { value: o.onExpire?.deadLetterTo ?? '', placeholder: 'delete them' });
   add('Move expired documents to', to, 'Set', () => done({ collMod: name, onExpire: to.value ? { deadLetterTo: to.value } : 'off' }));
-  return el('div', { class: 'grid wide' }, out);
+  return el('div', { class: 'forms' }, out);
 }

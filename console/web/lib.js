@@ -40,16 +40,6 @@ export async function post(path, body) {
 export const run = (db, command) => post('/api/command', { db, command });
 export const admin = command => run('admin', command);
 
-// forecast asks what falls due in all databases, without those of the server itself.
-export async function forecast(options) {
-  const f = await admin({ expirationStats: 1, ...options });
-  const users = x => !/^(admin|config|local)\./.test(x.ns);
-  f.collections = f.collections.filter(users);
-  f.due = f.due?.filter(users);
-  for (const c of f.collections) for (const p of c.policies) p.next = ms(p.nextDue) ?? Infinity; // dates are slow to read
-  return f;
-}
-
 // Values in relaxed extended JSON.
 export function ms(v) {
   if (v === undefined || v === null) return undefined;
@@ -64,7 +54,7 @@ export function iso(t) { return t === undefined || Number.isNaN(t) ? '–' : Mat
 export function span(t) {
   const s = Math.abs(t) / 1000;
   for (const [size, unit] of [[86400, 'd'], [3600, 'h'], [60, 'min']]) if (s >= size) return `${(s / size).toFixed(s / size < 10 && s % size ? 1 : 0)} ${unit}`;
-  return s < 1 ? `${Math.round(Math.abs(t))} ms` : `${s < 10 ? s.toFixed(1).replace('.0', '') : Math.round(s)} s`;
+  return s < .01 ? `${Number(Math.abs(t).toFixed(2))} ms` : s < 1 ? `${Math.round(Math.abs(t))} ms` : `${s < 10 ? s.toFixed(1).replace('.0', '') : Math.round(s)} s`;
 }
 export const relative = t => t === undefined ? '–' : Math.abs(t - state.now) < 500 ? 'now' : t > state.now ? `in ${span(t - state.now)}` : `${span(t - state.now)} ago`;
 export function bytes(n) { n = num(n); for (const u of ['B', 'kB', 'MB', 'GB']) { if (n < 1024) return `${n < 10 && u !== 'B' ? n.toFixed(1) : Math.round(n)} ${u}`; n /= 1024; } return `${n.toFixed(1)} TB`; }
@@ -102,7 +92,7 @@ export const empty = (...text) => el('div', { class: 'empty' }, ...text);
 export function table(heads, rows, caption) {
   return el('div', { class: 'scroll' }, el('table', { class: 'stack' }, el('caption', { class: 'visually-hidden' }, caption),
     el('thead', {}, el('tr', {}, heads.map(h => el('th', { scope: 'col', class: h.num ? 'num' : undefined }, h.name ?? h)))),
-    el('tbody', {}, rows.map(cells => el('tr', {}, cells.map((c, i) => el('td', { class: heads[i].num ? 'num' : undefined, 'data-label': heads[i].name ?? heads[i] }, c)))))));
+    el('tbody', {}, rows.map(cells => el('tr', {}, cells.map((c, i) => el('td', { class: heads[i].num ? 'num' : undefined, 'data-label': heads[i].name ?? heads[i] }, Array.isArray(c) ? el('div', {}, c) : c)))))));
 }
 
 // button runs an action, and shows its error beside it.
@@ -160,44 +150,4 @@ export function every(millis, update) {
     setTimeout(turn, pause(millis, begin));
   };
   return turn();
-}
-
-// timeline draws what falls due in the horizon, with what is overdue at its left.
-export function timeline(collections, from, horizon, parts) {
-  const W = innerWidth < 700 ? 420 : 900, H = 170, left = 60, base = H - 24, stacks = Array.from({ length: parts }, () => ({})), over = {};
-  for (const c of collections) for (const p of c.policies) {
-    if (!removes(p)) continue;
-    over[p.policy] = (over[p.policy] ?? 0) + num(p.overdue);
-    for (const b of p.histogram) {
-      const i = Math.min(parts - 1, Math.max(0, Math.floor((ms(b.after) - from) / horizon * parts + 1e-6)));
-      stacks[i][p.policy] = (stacks[i][p.policy] ?? 0) + num(b.count);
-    }
-  }
-  const overdue = Object.values(over).reduce((a, b) => a + b, 0);
-  const sums = stacks.map(s => Object.values(s).reduce((a, b) => a + b, 0));
-  const top = Math.max(1, overdue, ...sums), y = n => n / top * (base - 16), w = (W - left) / parts;
-  const g = el('svg', { class: 'chart', viewBox: `0 0 ${W} ${H}`, role: 'img', 'aria-label': `${plural(overdue, 'document')} overdue, ${count(sums.reduce((a, b) => a + b, 0))} due within ${span(horizon)}` });
-  g.append(el('line', { class: 'f-line', x1: 0, x2: W, y1: base, y2: base }));
-  if (overdue) g.append(el('rect', { class: 'f-overdue', x: 8, width: 32, y: base - Math.max(2, y(overdue)), height: Math.max(2, y(overdue)), rx: 3 }, el('title', {}, `${count(overdue)} overdue`)));
-  g.append(el('text', { class: 'f-text', x: 4, y: H - 8 }, 'overdue'), el('line', { class: 'f-now', x1: left - 6, x2: left - 6, y1: 8, y2: base }));
-  stacks.forEach((s, i) => {
-    let at = base;
-    for (const [policy, n] of Object.entries(s)) {
-      const h = Math.max(2, y(n));
-      at -= h;
-      g.append(el('rect', { class: `f-${policy}`, x: left + i * w + 1, width: Math.max(1, w - 2), y: at, height: h, rx: 2 }, el('title', {}, `${count(n)} × ${families[policy]}, ${iso(from + horizon * i / parts)}`)));
-    }
-  });
-  for (let i = 0; i <= 4; i += W < 700 ? 2 : 1) g.append(el('text', { class: 'f-text', x: left + (W - left) * i / 4, y: H - 8, 'text-anchor': i === 4 ? 'end' : i ? 'middle' : 'start' }, i ? `+${span(horizon * i / 4)}` : 'now'));
-  g.append(el('text', { class: 'f-text', x: W, y: 10, 'text-anchor': 'end' }, `${count(top)} at most`));
-  return g;
-}
-
-// spark draws a small series.
-export function spark(values, label) {
-  const W = 260, H = 56, top = Math.max(1e-9, ...values), n = Math.max(2, values.length);
-  const points = values.map((v, i) => `${(i / (n - 1) * W).toFixed(1)} ${(H - 3 - v / top * (H - 8)).toFixed(1)}`);
-  const g = el('svg', { class: 'spark chart', viewBox: `0 0 ${W} ${H}`, role: 'img', 'aria-label': label });
-  if (points.length > 1) g.append(el('path', { class: 'area', d: `M0 ${H}L${points.join('L')}L${W} ${H}Z` }), el('path', { d: `M${points.join('L')}` }));
-  return g;
 }

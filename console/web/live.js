@@ -1,4 +1,4 @@
-import { el, fill, state, ms, span, iso, num, chip, short, path, split, plural, empty, button } from './lib.js';
+import { el, fill, run, state, ms, span, iso, num, chip, short, path, plural, empty, button } from './lib.js';
 
 const most = 200; // events on the page
 const frame = 50; // events that the server sends at a time; of more it sends the newest and the count
@@ -12,6 +12,9 @@ export async function live() {
   let waiting = [], total = 0, drawn = false, paused = false;
   source?.close();
   source = new EventSource(`/api/events?only=expirations&frame=${frame}`);
+  // A browser keeps a page that one has left, with its connections, of which it has six for a
+  // server.
+  for (const leaves of ['hashchange', 'pagehide']) addEventListener(leaves, () => source.close(), { once: true });
   source.onopen = () => { note.textContent = 'connected'; };
   source.onerror = () => { note.textContent = source.readyState === EventSource.CLOSED ? 'the stream was refused: reading all changes needs the privilege changeStream on all databases' : 'interrupted, trying again …'; };
   source.onmessage = e => {
@@ -43,11 +46,20 @@ export async function live() {
 const gap = n => el('div', { class: 'event' }, el('span', {}), el('span', { class: 'muted' }, `… ${plural(n, 'earlier event')} not shown`));
 
 function event(e) {
-  const x = e.expiration, ns = `${e.ns?.db}.${e.ns?.coll ?? ''}`, due = ms(x.dueAt), removed = ms(x.removedAt);
-  const moved = x.cause === 'deadLettered' || x.movedTo;
-  const target = x.movedTo ? split(x.movedTo.includes('.') ? x.movedTo : `${e.ns.db}.${x.movedTo}`) : [e.ns?.db, `${e.ns?.coll}.deadletterqueue`];
+  const x = e.expiration, { db, coll } = e.ns ?? {}, due = ms(x.dueAt), removed = ms(x.removedAt), key = e.documentKey;
+  const what = x.cause !== 'deadLettered' ? 'removed' : key ? el('a', { href: path('moved', db, coll, JSON.stringify(key._id)) }, 'moved to the dead letters') : 'moved to the dead letters';
   return el('div', { class: 'event new' }, el('time', { class: 'muted', datetime: iso(removed) }, iso(removed).slice(11, 19)),
-    el('div', {}, chip(x.policy, x.index), el('a', { href: path('collection', e.ns?.db ?? '', e.ns?.coll ?? '') }, ns), ' ', el('span', { class: 'mono' }, e.documentKey ? short(e.documentKey._id) : e.operationType), ' ',
-      moved ? ['moved to ', x.movedTo || x.policy !== 'messageQueue' ? el('a', { href: path('collection', ...target) }, target.join('.')) : el('a', { href: path('queue', e.ns.db, e.ns.coll) }, 'the dead letters')] : 'removed'),
+    el('div', {}, chip(x.policy, x.index), el('a', { href: path(x.policy === 'messageQueue' ? 'queue' : 'collection', db ?? '', coll ?? '') }, `${db}.${coll ?? ''}`), ' ', el('span', { class: 'mono' }, key ? short(key._id) : e.operationType), ' ', what),
     el('span', { class: 'muted small' }, `${span(removed - due)} after it was due`));
 }
+
+// moved leads to a document that has expired and was kept: to the dead letters of its queue
+// or to the collection into which those of its collection move.
+export async function moved(db, coll, id) {
+  const [info] = (await run(db, { listCollections: 1, filter: { name: coll } })).cursor.firstBatch;
+  const to = info?.options.onExpire?.deadLetterTo;
+  if (to) return go('collection', db, to, id);
+  const dead = `${coll}.deadletterqueue`, [message] = (await run(db, { find: dead, filter: { _id: JSON.parse(id) }, limit: 1 })).cursor.firstBatch;
+  return message ? go('queue', db, coll, 'deadLettered', String(num(message._mq.sequenceNumber))) : empty('This message is not a dead letter any more. ', el('a', { href: path('queue', db, coll) }, 'Show the queue'), '.');
+}
+function go(...parts) { location.replace(path(...parts)); return empty('Loading …'); }

@@ -1,36 +1,51 @@
-import { el, fill, changed, forecast, run, admin, state, ms, num, count, iso, short, when, button, ask, empty, table, plural, path, split, tabs, failure, every, say } from './lib.js';
+import { el, fill, changed, run, state, ms, num, count, short, when, button, ask, empty, table, plural, path, split, tabs, failure, every, say } from './lib.js';
+import { short as forecast } from './outlook.js';
 
 const kinds = [['active', 'Active'], ['scheduled', 'Scheduled'], ['deferred', 'Deferred'], ['locked', 'Locked'], ['deadLettered', 'Dead letters']];
 
+const shown = 100; // queues of a page
+
 export async function queues() {
+  let at = 0;
   const list = el('section', { class: 'card' });
   const update = async () => {
-    const f = await forecast({ buckets: 1 });
+    const f = await forecast({ buckets: 1, targets: ['messageQueue'], sortBy: 'ns', top: shown, skip: at });
     state.now = ms(f.now);
-    const all = f.collections.filter(c => c.messages);
-    fill(list, all.length ? table(['Queue', ...kinds.map(([, name]) => ({ name, num: true }))], all.map(c => [el('a', { href: path('queue', ...split(c.ns)) }, c.ns), ...kinds.map(([k]) => count(c.messages[k]))]), 'Queues')
-      : empty('There are no queues. ', el('a', { href: '#/try' }, 'Try an example'), '.'));
+    const all = await Promise.all(f.collections.map(async c => ({ ...c, oldest: await oldest(...split(c.ns)) }))), found = num(f.totals.found);
+    if (!changed(list, all.map(c => [c.ns, c.messages, c.oldest]))) return;
+    const turn = (text, by, off) => button(text, () => { at += by; return update(); }, { disabled: off });
+    fill(list, all.length ? table(['Queue', ...kinds.map(([, name]) => ({ name, num: true })), { name: 'Oldest active', num: true }], all.map(c => [el('a', { href: path('queue', ...split(c.ns)) }, c.ns), ...kinds.map(([k]) => el('span', { class: k === 'deadLettered' && num(c.messages[k]) ? 'bad' : '' }, count(c.messages[k]))), c.oldest === undefined ? '–' : when(c.oldest)]), 'Queues')
+      : empty('There are no queues. ', el('a', { href: '#/try' }, 'Try an example'), '.'),
+    found > shown && el('div', { class: 'row' }, turn('Previous', -shown, !at), el('span', { class: 'muted small' }, `${at + 1} to ${at + all.length} of ${count(found)}`), turn('Next', shown, at + shown >= found)));
   };
   await update();
-  setTimeout(() => every(3000, () => update().catch(e => fill(list, failure(e)))));
-  return [el('h1', {}, 'Queues'), list];
+  setTimeout(() => every(3000, () => update().catch(e => { changed(list, e.message); fill(list, failure(e)); })));
+  return [el('div', {}, el('h1', {}, 'Queues'), el('p', { class: 'muted' }, 'Messages by state.')), list];
+}
+
+// oldest is since when the first active message has waited; undefined if there is none, or
+// the user may not read messages.
+async function oldest(db, name) {
+  const [m] = (await run(db, { mqPeek: name, state: 'active' }).catch(() => ({ messages: [] }))).messages;
+  return m && ms(m._mq.enqueuedTimeUtc);
 }
 
 let tab = 'active';
 
-// queue shows one queue: its messages by state, and what can be done with them.
-export async function queue(db, name) {
+// queue shows one queue: its messages by state, and what can be done with them. An address
+// may name the state, and a message by its number.
+export async function queue(db, name, which, number) {
+  if (kinds.some(([k]) => k === which)) tab = which;
   const stats = el('div', { class: 'grid' }), bar = el('div', {}), list = el('div', { role: 'tabpanel', 'aria-labelledby': `tab-${tab}` }), held = new Map();
-  const from = el('input', { type: 'number', min: 1, placeholder: '1', 'aria-label': 'From number' }), end = el('input', { type: 'checkbox' }), writes = !state.session.readOnly;
+  const from = el('input', { type: 'number', min: 1, placeholder: '1', value: number ?? '', 'aria-label': 'From number' }), end = el('input', { type: 'checkbox' }), writes = !state.session.readOnly;
   const choose = id => { tab = id; draw(); refresh(); requestAnimationFrame(() => document.getElementById(`tab-${id}`)?.focus()); };
-  const draw = () => { fill(bar, tabs('Messages by state', kinds, tab, choose)); list.setAttribute('aria-labelledby', `tab-${tab}`); };
+  const draw = () => { fill(bar, tabs('Messages by state', kinds, tab, choose)); list.setAttribute('aria-labelledby', `tab-${tab}`); requestAnimationFrame(() => document.getElementById(`tab-${tab}`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' })); };
   const refresh = async () => {
     try {
       const mine = tab;
-      const [s, { messages }, oldest] = await Promise.all([run(db, { mqStats: name }), run(db, { mqPeek: name, state: tab, maxMessages: 50, fromEnd: end.checked, ...(from.value ? { fromSequenceNumber: Number(from.value) } : {}) }), run(db, { mqPeek: name, state: 'active' })]);
+      const [s, { messages }, first] = await Promise.all([run(db, { mqStats: name }), run(db, { mqPeek: name, state: tab, maxMessages: 50, fromEnd: end.checked, ...(from.value ? { fromSequenceNumber: Number(from.value) } : {}) }), oldest(db, name)]);
       if (mine !== tab) return;
-      const first = oldest.messages[0];
-      fill(stats, ...kinds.map(([k, text]) => el('div', { class: 'card stat' }, el('b', {}, count(s[k])), el('span', {}, text.toLowerCase()))), el('div', { class: 'card stat' }, el('b', {}, first ? when(ms(first._mq.enqueuedTimeUtc)) : '–'), el('span', {}, 'oldest active')));
+      fill(stats, ...kinds.map(([k, text]) => el('div', { class: 'card stat' }, el('b', {}, count(s[k])), el('span', {}, text.toLowerCase()))), el('div', { class: 'card stat' }, el('b', {}, first === undefined ? '–' : when(first)), el('span', {}, 'oldest active')));
       if (changed(list, [tab, messages, [...held.keys()]])) fill(list, messages.length ? table(['Number', 'Message', tab === 'deadLettered' ? 'Why' : 'Expires', 'Deliveries', ''], messages.map(row), 'Messages') : empty('No messages in this state.'));
     } catch (e) { changed(list, e.message); fill(list, failure(e)); }
   };

@@ -43,7 +43,7 @@ async function fresh(name, documents) {
 // tryIt shows the examples; it is the first page of an empty server.
 export function tryIt(first) {
   return [el('div', {}, el('h1', {}, first === true ? 'See time at work' : 'Try it'), el('p', { class: 'muted' }, first === true ? 'This server is empty. Run an example, then ' : 'Run an example in the database “try”, then ', state.session.testClock ? 'drag the slider above and watch documents go.' : 'watch when its documents go. With --test-clock you could move time.')),
-    el('div', { class: 'grid wide' }, cards.map(([title, text, name, lines, act]) => el('section', { class: 'card' }, el('h2', {}, title), el('p', { class: 'muted' }, text), el('pre', {}, lines.join('\n')),
+    el('div', { class: 'grid pairs' }, cards.map(([title, text, name, lines, act]) => el('section', { class: 'card' }, el('h2', {}, title), el('p', { class: 'muted' }, text), el('pre', {}, lines.join('\n')),
       button('Run', async () => { await act(); say(`${title}: done`); dispatchEvent(new Event('clockmoved')); location.hash = path(name === 'jobs' ? 'queue' : 'collection', db, name); }, { class: 'primary', disabled: state.session.readOnly })))),
     el('section', { class: 'card' }, el('h2', {}, 'From a script'), el('p', { class: 'muted' }, 'Languages without a driver can move the clock, too:'), el('pre', {}, `curl -H 'Content-Type: application/json' ${location.origin}/api/command \\\n  -d '{"db": "admin", "command": {"testClock": 1, "advanceSeconds": 3600}}'`))];
 }
