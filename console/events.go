@@ -14,8 +14,9 @@ import (
 // awaitMS is how long the server waits for events before the stream shows that it lives.
 const awaitMS = 1000
 
-// batch is the number of events that the server sends at a time, at most.
-const batch = 500
+// batch is the number of events that the server sends at a time, at most. It takes the server
+// less than a millisecond, so that clients do not wait for it.
+const batch = 64
 
 // stream sends a change stream as server-sent events. The id of an event is its resume
 // token, with which the browser continues after an interruption.

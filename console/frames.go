@@ -14,7 +14,8 @@ import (
 const (
 	frameEvery = 200 * time.Millisecond // the least time between two frames
 	mostFrame  = 500                    // events of a frame, at most
-	mostDrain  = 40                     // batches that a frame counts, at most
+	mostDrain  = 256                    // batches that a frame counts, at most
+	drainRest  = time.Millisecond       // between two of them, for other clients of the server
 )
 
 // frames sends events in frames {events, leftOut, counts}: the newest events, the number of
@@ -49,6 +50,9 @@ func (f *frames) next(ctx context.Context) error {
 	for n := f.take(); n >= batch && f.s.cursor != 0; n = f.take() {
 		if f.total >= mostDrain*batch {
 			break
+		}
+		if err := f.sleep(ctx, drainRest); err != nil {
+			return err
 		}
 		if err := f.s.more(0); err != nil {
 			return err
@@ -108,12 +112,15 @@ func (f *frames) send() error {
 
 // rest waits until the next frame may be sent.
 func (f *frames) rest(ctx context.Context) error {
-	clock := f.s.console.options.Clock
-	left := frameEvery - clock.Now().Sub(f.sent)
+	left := frameEvery - f.s.console.options.Clock.Now().Sub(f.sent)
 	if left <= 0 {
 		return nil
 	}
-	timer := clock.NewTimer(left)
+	return f.sleep(ctx, left)
+}
+
+func (f *frames) sleep(ctx context.Context, d time.Duration) error {
+	timer := f.s.console.options.Clock.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():

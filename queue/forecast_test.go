@@ -24,7 +24,7 @@ func TestForecast(t *testing.T) {
 		for _, f := range list {
 			got = append(got, fmt.Sprint(f.Lane, " ", f.Pending, " ", f.Overdue, " ", (f.Next-t0)/1000, " ", f.Buckets))
 		}
-		want := "[expiry 2 0 30 [1 1] lock 1 0 25 [1 0] schedule 0 0 " + fmt.Sprint(-t0/1000) + " [0 0] idle 1 0 310 [0 0]]"
+		want := "[expiry 2 0 30 [1 1] lock 1 0 25 [1 0] schedule 0 0 " + fmt.Sprint(-t0/1000) + " [] idle 1 0 310 []]"
 		if fmt.Sprint(got) != want {
 			t.Errorf("%v, want %s", got, want)
 		}

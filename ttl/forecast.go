@@ -2,6 +2,7 @@ package ttl
 
 import (
 	"math"
+	"slices"
 
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
@@ -18,7 +19,7 @@ type Forecast struct {
 	Oldest  int64  // when the first overdue one expired
 	Next    int64  // when the next one that is not overdue expires
 	HasNext bool
-	Buckets []int64 // records that become due in each part of the horizon
+	Buckets []int64 // records that become due in each part of the horizon; nil: none
 }
 
 // Horizon is the time that a forecast looks ahead, in equal parts.
@@ -28,6 +29,17 @@ type Horizon struct {
 	Parts  int   // above 0
 	Empty  bool  // histograms include the parts without documents
 	Only   Set   // the policies to forecast; empty: all
+	// Rest is called now and then during long work, so that others can run; nil: nothing is.
+	Rest func()
+}
+
+// restEvery is the number of entries that are counted between two calls of Rest.
+const restEvery = 512
+
+func (h *Horizon) rest() {
+	if h.Rest != nil {
+		h.Rest()
+	}
 }
 
 // wants reports whether a policy is to be forecast.
@@ -67,7 +79,7 @@ func (r *Rules) Forecast(coll storage.Collection, h Horizon) ([]Forecast, error)
 // becomes due in each part, and takes the number of the later entries from the
 // index's statistics where each entry counts once.
 func (l *ExpiryIndex) forecast(coll storage.Collection, h Horizon) (Forecast, error) {
-	f := Forecast{Policy: l.Policy, Buckets: make([]int64, h.Parts)}
+	f := Forecast{Policy: l.Policy}
 	if f.Lane = forecastNames[l.Index]; f.Lane == "" && l.Policy != TimeSeries {
 		f.Index = l.Index
 	}
@@ -103,6 +115,9 @@ func (l *ExpiryIndex) forecast(coll storage.Collection, h Horizon) (Forecast, er
 		}
 		at, _ := l.instant(key)
 		f.count(at, h)
+		if f.Pending%restEvery == 0 {
+			h.rest()
+		}
 		return true
 	})
 	if err != nil {
@@ -132,7 +147,7 @@ func ForecastDates(coll storage.Collection, p Policy, index, lane string, h Hori
 
 // ForecastOne returns the forecast of a single event at an instant.
 func ForecastOne(p Policy, lane string, at int64, h Horizon) Forecast {
-	f := Forecast{Policy: p, Lane: lane, Buckets: make([]int64, h.Parts)}
+	f := Forecast{Policy: p, Lane: lane}
 	f.count(at, h)
 	return f
 }
@@ -180,6 +195,10 @@ func (f *Forecast) Merge(other *Forecast) {
 	if other.HasNext && (!f.HasNext || other.Next < f.Next) {
 		f.Next, f.HasNext = other.Next, true
 	}
+	if f.Buckets == nil {
+		f.Buckets = slices.Clone(other.Buckets)
+		return
+	}
 	for i, n := range other.Buckets {
 		f.Buckets[i] += n
 	}
@@ -216,6 +235,9 @@ func (f *Forecast) count(at int64, h Horizon) {
 		f.Next, f.HasNext = at, true
 	}
 	if part := h.part(at); part >= 0 {
+		if f.Buckets == nil {
+			f.Buckets = make([]int64, h.Parts)
+		}
 		f.Buckets[part]++
 	}
 }
@@ -224,7 +246,13 @@ func (f *Forecast) count(at int64, h Horizon) {
 func (f *Forecast) Append(b *value.Builder, h Horizon) {
 	f.AppendCounts(b)
 	b.StartArray("histogram")
-	for i, n := range f.Buckets {
+	for i := range h.Parts {
+		n := int64(0)
+		if f.Buckets != nil {
+			n = f.Buckets[i]
+		} else if !h.Empty {
+			break
+		}
 		if n == 0 && !h.Empty {
 			continue
 		}

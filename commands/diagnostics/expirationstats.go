@@ -62,6 +62,9 @@ func runExpirationStats(c *kernel.Call) error {
 	if f.top, err = topOf(&a, h); err != nil {
 		return err
 	}
+	if f.top != nil {
+		f.horizon.Rest = resting(c)
+	}
 	ns := storage.Namespace{DB: c.DB}
 	if c.DB == "admin" {
 		ns.DB = "" // all databases
@@ -146,6 +149,7 @@ func (f *forecasts) write(ns storage.Namespace) error {
 			case x == nil:
 			case f.top != nil:
 				f.top.add(x)
+				f.horizon.Rest()
 			default:
 				x.append(b, f.horizon)
 			}

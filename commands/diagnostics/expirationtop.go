@@ -5,7 +5,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
@@ -22,7 +24,8 @@ type topForecast struct {
 	sizes       bool   // the order needs the sizes of all collections
 	compare     func(a, b *ranked) int
 	collections int
-	found       []ranked
+	found       int
+	first       []*ranked // of those found: in any order, and not too many more than are wanted
 	totals      []ttl.Forecast
 }
 
@@ -88,7 +91,7 @@ func topOf(a *expirationStatsArgs, h ttl.Horizon) (*topForecast, error) {
 // add counts a collection and keeps it, without its histograms, if its name matches.
 func (t *topForecast) add(x *expiring) {
 	t.collections++
-	r := ranked{expiring: x, never: true}
+	r := &ranked{expiring: x, never: true}
 	for i := range x.list {
 		f := &x.list[i]
 		t.total(f)
@@ -103,8 +106,25 @@ func (t *topForecast) add(x *expiring) {
 		f.Buckets = nil
 	}
 	if strings.Contains(strings.ToLower(x.ns), t.search) {
-		t.found = append(t.found, r)
+		t.found++
+		t.keep(r)
 	}
+}
+
+// keep keeps a collection if it may be one of those that are wanted.
+func (t *topForecast) keep(r *ranked) {
+	if t.first = append(t.first, r); len(t.first) >= 2*(t.skip+t.most) {
+		t.trim()
+	}
+}
+
+// trim drops all but the first collections.
+func (t *topForecast) trim() {
+	slices.SortFunc(t.first, func(a, b *ranked) int {
+		return cmp.Or(t.compare(a, b), cmp.Compare(a.ns, b.ns))
+	})
+	clear(t.first[min(len(t.first), t.skip+t.most):])
+	t.first = t.first[:min(len(t.first), t.skip+t.most)]
 }
 
 // total adds a forecast to that of its policy and lane.
@@ -121,13 +141,37 @@ func (t *topForecast) total(f *ttl.Forecast) {
 	t.totals = append(t.totals, sum)
 }
 
+// A short form is for pages that ask again and again. It gives way to other clients: after
+// each workTime it sleeps as long, at most mostRest. To sleep is what helps, as the scheduler
+// polls the network only when no goroutine can run.
+const (
+	workTime = 250 * time.Microsecond
+	mostRest = 2 * time.Millisecond
+)
+
+// resting returns the function that a forecast calls between two parts of its work.
+func resting(c *kernel.Call) func() {
+	real := c.Svc.Real
+	began := real.Now()
+	return func() {
+		worked := real.Now().Sub(began)
+		if worked < workTime {
+			return
+		}
+		timer := real.NewTimer(min(worked, mostRest))
+		defer timer.Stop()
+		select {
+		case <-timer.C():
+		case <-c.Ctx.Done():
+		}
+		began = real.Now()
+	}
+}
+
 // appendCollections writes the wanted page of the collections.
 func (t *topForecast) appendCollections(tx storage.Tx, b *value.Builder) error {
-	slices.SortFunc(t.found, func(a, b ranked) int {
-		return cmp.Or(t.compare(&a, &b), cmp.Compare(a.ns, b.ns))
-	})
-	from := min(t.skip, len(t.found))
-	for _, r := range t.found[from : from+min(t.most, len(t.found)-from)] {
+	t.trim()
+	for _, r := range t.first[min(t.skip, len(t.first)):] {
 		if !t.sizes {
 			coll, err := tx.Collection(r.info.Namespace)
 			if err != nil {
@@ -147,7 +191,7 @@ func (t *topForecast) appendTotals(b *value.Builder, h ttl.Horizon) {
 	slices.SortFunc(t.totals, func(x, y ttl.Forecast) int {
 		return cmp.Or(cmp.Compare(x.Policy, y.Policy), cmp.Compare(x.Lane, y.Lane))
 	})
-	b.StartDocument("totals").Int64("collections", int64(t.collections)).Int64("found", int64(len(t.found)))
+	b.StartDocument("totals").Int64("collections", int64(t.collections)).Int64("found", int64(t.found))
 	b.StartArray("policies")
 	for i := range t.totals {
 		b.StartDocument("")
