@@ -2,6 +2,7 @@ package commands
 
 import (
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/observe"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -32,6 +33,13 @@ func introduce(c *kernel.Conn, client value.Doc) error {
 	c.Greeted = true
 	c.Mu.Unlock()
 	return nil
+}
+
+// logMetadata logs who connects.
+func logMetadata(c *kernel.Call, client value.Doc) {
+	if e := c.Svc.Verbose(observe.LogNetwork, 1); e != nil {
+		e.Str("ctx", c.Conn.Context()).Str("remote", c.Conn.Remote).Str("client", c.Conn.Context()).RawJSON("doc", []byte(client.JSON())).Msg("client metadata")
+	}
 }
 
 // metadataFields are the parts that are looked at, with their fields, all

@@ -34,6 +34,9 @@ func runHello(c *kernel.Call) error {
 	if err := introduce(c.Conn, a.Client); err != nil {
 		return err
 	}
+	if a.Client != nil {
+		logMetadata(c, a.Client)
+	}
 	if err := awaitTopology(c, &a); err != nil {
 		return err
 	}

@@ -58,11 +58,11 @@ func (c *conn) stopReading() { _ = c.nc.SetReadDeadline(time.Unix(1, 0)) }
 
 // run serves until the client leaves, sends garbage, or the server stops.
 func (c *conn) run() {
-	c.srv.service.ConnectionOpened()
-	c.srv.service.Verbose(commands.LogNetwork, 1).Str("remote", c.client.Remote).Int64("connectionId", c.client.ID).Msg("Connection accepted")
+	open := c.srv.service.ConnectionOpened()
+	c.srv.service.Verbose(commands.LogNetwork, 1).Str("remote", c.client.Remote).Int64("connectionId", c.client.ID).Int64("connectionCount", open).Msg("Connection accepted")
 	defer func() {
-		c.srv.service.ConnectionClosed()
-		c.srv.service.Verbose(commands.LogNetwork, 1).Str("remote", c.client.Remote).Int64("connectionId", c.client.ID).Msg("Connection ended")
+		open := c.srv.service.ConnectionClosed()
+		c.srv.service.Verbose(commands.LogNetwork, 1).Str("ctx", c.client.Context()).Str("remote", c.client.Remote).Int64("connectionId", c.client.ID).Int64("connectionCount", open).Msg("Connection ended")
 	}()
 	defer c.srv.service.CloseConn(c.client)
 	defer c.nc.Close()

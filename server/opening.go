@@ -19,7 +19,8 @@ import (
 func (s *Server) logStart(memory int64) {
 	host, _ := os.Hostname() // "" if it has no name
 	s.log.Info().Str("version", s.config.Version).Str("mongodb", MongoDBVersion).Int("pid", os.Getpid()).Str("host", host).
-		Str("dbpath", cmp.Or(s.config.DBPath, Memory)).Int64("memoryLimitMB", memory>>20).Int("maxConns", s.config.MaxConns).Msg("DuskDB starting")
+		Str("dbpath", cmp.Or(s.config.DBPath, Memory)).Str("storageEngine", s.config.engineName()).Int64("memoryLimitMB", memory>>20).Int("maxConns", s.config.MaxConns).
+		Bool("accessControl", s.config.Auth).Str("tls", cmp.Or(s.config.TLS.Mode, TLSDisabled)).Str("replSet", s.config.ReplSet).Bool("testClock", s.config.TestClock).Msg("DuskDB starting")
 }
 
 // openService opens the data and creates the Service that runs commands.
@@ -61,11 +62,11 @@ func (s *Server) openService(memory int64) (err error) {
 	if err != nil {
 		return errors.Join(err, s.engine.Close())
 	}
-	s.log.Info().Dur("took", clock.System().Now().Sub(began)).Msg("Data opened")
 	stats, err := s.engine.Stats()
 	if err != nil {
 		return errors.Join(err, s.engine.Close())
 	}
+	s.log.Info().Dur("took", clock.System().Now().Sub(began)).Str("storageEngine", stats.Name).Int64("fileMB", stats.FileBytes>>20).Msg("Data opened")
 	if s.gc != nil && stats.FileBytes >= noteworthy {
 		go debug.FreeOSMemory() // release the garbage of reading the log
 	}

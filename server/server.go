@@ -362,6 +362,8 @@ func (s *Server) Close(ctx context.Context) error {
 	if s.draining.Swap(true) {
 		return nil
 	}
+	began := clock.System().Now()
+	s.logStop()
 	s.closeListeners()
 	s.closeRefused()
 	if s.metrics != nil {
@@ -372,7 +374,16 @@ func (s *Server) Close(ctx context.Context) error {
 	}
 	s.drain(ctx)
 	s.service.Close()
-	return s.engine.Close()
+	err := s.engine.Close()
+	s.log.Info().Dur("took", clock.System().Now().Sub(began)).AnErr("error", err).Msg("Now exiting")
+	return err
+}
+
+// logStop logs that the server stops, and what it has to wait for.
+func (s *Server) logStop() {
+	m := &s.service.Metrics
+	s.log.Info().Int64("connections", m.Connections.Current.Load()).Int("runningCommands", s.service.Ops.CountClients()).
+		Dur("uptime", s.service.Real.Now().Sub(s.service.Began)).Msg("Shutting down")
 }
 
 // drain waits for running commands to end, at most for drainTime or until ctx

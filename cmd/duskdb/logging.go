@@ -1,9 +1,11 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 
 	"github.com/rs/zerolog"
@@ -83,8 +85,8 @@ func (l *logFile) rotate() error {
 }
 
 // logger opens the log: readable on a terminal, JSON lines otherwise. All
-// lines also go to lines, as JSON. The file is nil if the log goes to standard
-// error.
+// lines also go to lines, as JSON, in mongod's form if the log has it. The file is nil if
+// the log goes to standard error.
 func (s *serveCmd) logger(lines io.Writer) (zerolog.Logger, *logFile, error) {
 	var out io.Writer = os.Stderr
 	var file *logFile
@@ -96,8 +98,12 @@ func (s *serveCmd) logger(lines io.Writer) (zerolog.Logger, *logFile, error) {
 		}
 		out, terminal = file, false
 	}
-	if s.LogFormat == "console" || s.LogFormat == "auto" && terminal {
-		out = zerolog.ConsoleWriter{Out: out, NoColor: !terminal}
+	zerolog.TimeFieldFormat = timeFormat
+	switch {
+	case s.LogFormat == logMongod:
+		out, lines = mongodLog{out, s.Port}, mongodLog{lines, s.Port}
+	case s.LogFormat == "console" || s.LogFormat == "auto" && terminal:
+		out = zerolog.ConsoleWriter{Out: out, NoColor: !terminal, TimeFormat: consoleTime, FormatPrepare: forPeople, FieldsOrder: peopleFirst}
 	}
 	level := zerolog.InfoLevel
 	if s.Quiet {
@@ -113,4 +119,49 @@ func rotateLog(file *logFile, log zerolog.Logger) {
 		return
 	}
 	log.Info().Msg("Log rotated")
+}
+
+// logMongod is the format of mongod's log.
+const logMongod = "mongod"
+
+// consoleTime is the time of a line for people.
+const consoleTime = "2006-01-02 15:04:05.000"
+
+// peopleFirst are the fields that people look for first.
+var peopleFirst = []string{"ns", "durationMillis", "op", "planSummary", "keysExamined", "docsExamined", "nreturned"}
+
+// shortCommand bounds the command of a slow operation in a line for people.
+const shortCommand = 200
+
+// forPeople shortens the line of a slow operation: it has the most important fields of the
+// entry, and the beginning of the command.
+func forPeople(line map[string]any) error {
+	entry, ok := line["attr"].(map[string]any)
+	if !ok {
+		return nil
+	}
+	delete(line, "attr")
+	delete(line, "remote") // ctx names the connection
+	for _, name := range []string{"op", "planSummary", "keysExamined", "docsExamined", "nreturned", "ninserted", "nMatched", "nModified", "ndeleted", "errMsg", "appName"} {
+		if v, ok := entry[name]; ok {
+			line[name] = v
+		}
+	}
+	command, err := json.Marshal(entry["command"])
+	if err != nil {
+		return err
+	}
+	line["command"] = string(command)
+	if len(command) > shortCommand {
+		line["command"] = strings.ToValidUTF8(string(command[:shortCommand]), "") + "…"
+	}
+	return nil
+}
+
+// logConnections makes the log name every connection from the start if it has mongod's
+// format, as mongod does, unless verbosities are given.
+func (s *serveCmd) logConnections(params map[string]string) {
+	if _, given := params["logComponentVerbosity"]; !given && s.LogFormat == logMongod && !s.Quiet {
+		params["logComponentVerbosity"] = `{"network":{"verbosity":1}}`
+	}
 }

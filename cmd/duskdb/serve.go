@@ -47,7 +47,7 @@ type serveCmd struct {
 	LogPath      string          `name:"logpath" help:"File to log to; default: standard error."`
 	LogAppend    bool            `name:"logappend" help:"Append to the log file instead of starting a new one."`
 	LogRotate    string          `name:"logRotate" enum:"rename,reopen" default:"rename" help:"What logRotate and SIGUSR1 do with the log file: rename adds the time to the old file's name; reopen opens the file again after another program has renamed it."`
-	LogFormat    string          `name:"logFormat" enum:"auto,console,json" default:"auto" help:"Format of the log: auto, console or json."`
+	LogFormat    string          `name:"logFormat" enum:"auto,console,json,mongod" default:"auto" help:"Format of the log: console for people; json; mongod, the JSON of mongod's log, for programs that read that; auto: console on a terminal, else json."`
 	Quiet        bool            `help:"Log warnings and errors only."`
 	Verbose      int             `name:"verbose" default:"0" help:"Verbosity of the log, 0 to 5, as the parameter logLevel. Also -v, -vv, …"`
 	Profile      int             `name:"profile" default:"0" help:"Profiling of every database: 0 off, 1 slow operations, 2 all."`
@@ -105,6 +105,7 @@ func (s *serveCmd) Run() error {
 	if _, given := params["logLevel"]; !given && s.Verbose > 0 {
 		params["logLevel"] = strconv.Itoa(s.Verbose)
 	}
+	s.logConnections(params)
 	if err := s.applyExtra(params, log); err != nil {
 		return err
 	}
@@ -162,7 +163,7 @@ func (s *serveCmd) Run() error {
 		return err
 	}
 	for _, addr := range srv.Addrs() {
-		log.Info().Str("address", addr).Str("dbpath", s.DBPath).Msg("Waiting for connections")
+		log.Info().Str("address", addr).Str("dbpath", s.DBPath).Str("tls", s.Security.TLSMode).Msg("Waiting for connections")
 	}
 	remove, err := s.Process.writePIDFile()
 	if err != nil {
@@ -184,17 +185,18 @@ func (s *serveCmd) Run() error {
 			cfg.OnShutdown()
 		}()
 	}
-	return wait(srv, manager, signals, stop)
+	return wait(srv, log, manager, signals, stop)
 }
 
 // wait blocks until the server should stop, and stops it.
-func wait(srv *server.Server, manager manager, signals <-chan os.Signal, stop <-chan struct{}) error {
+func wait(srv *server.Server, log zerolog.Logger, manager manager, signals <-chan os.Signal, stop <-chan struct{}) error {
 	defer onSignal(syscall.SIGHUP, func() {
 		_ = srv.RotateCertificates() // the server logs the error
 	})()
 	stopWatch := manager.watch(srv)
 	select {
-	case <-signals:
+	case received := <-signals:
+		log.Info().Stringer("signal", received).Msg("Received signal")
 	case <-stop:
 	}
 	stopWatch()

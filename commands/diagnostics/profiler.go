@@ -41,6 +41,7 @@ func Observe(s *kernel.Service, c *kernel.Call, reply value.Doc, err error) {
 	}
 	if hit || told {
 		s.Log.Info().Str("ns", entry.Lookup("ns").Str()).Int64("durationMillis", took.Milliseconds()).
+			Str("ctx", c.Conn.Context()).Str("remote", c.Conn.Remote).
 			RawJSON("attr", []byte(entry.JSON())).Msg("Slow query")
 	}
 	if setting.Level == 2 || setting.Level == 1 && hit {

@@ -154,7 +154,13 @@ func (c *Call) Update(fn func(storage.Tx) error) error {
 		if err == nil {
 			c.Sends.Committed()
 			c.Svc.Changes.Signal()
+			if c.Svc.disk.full.Load() {
+				c.Svc.noteDiskRoom()
+			}
 			return nil
+		}
+		if DiskFull(err) {
+			c.Svc.noteDiskFull(err)
 		}
 		if !errors.Is(err, storage.ErrConflict) {
 			return FailedWrite(err)

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"strconv"
 	"strings"
 	"sync"
 
@@ -76,6 +77,9 @@ func (c *Conn) ClientInfo() (doc value.Doc, appName string) {
 	defer c.Mu.Unlock()
 	return c.client, c.appName
 }
+
+// Context names the connection in the log, as mongod does.
+func (c *Conn) Context() string { return "conn" + strconv.FormatInt(c.ID, 10) }
 
 // UUID returns the id of the connection that connectionStatus shows. It is made when it
 // is first asked for.

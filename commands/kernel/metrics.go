@@ -17,14 +17,15 @@ func LatencyClass(l *observe.LatencyClasses, cmd *Command) *observe.Latencies {
 	return &l.Commands
 }
 
-// ConnectionOpened and ConnectionClosed keep the connection counters.
-func (s *Service) ConnectionOpened() {
-	s.Metrics.Connections.Current.Add(1)
+// ConnectionOpened and ConnectionClosed keep the connection counters. They return how many
+// connections are open.
+func (s *Service) ConnectionOpened() int64 {
 	s.Metrics.Connections.Total.Add(1)
+	return s.Metrics.Connections.Current.Add(1)
 }
 
 // ConnectionClosed is called once for each ConnectionOpened.
-func (s *Service) ConnectionClosed() { s.Metrics.Connections.Current.Add(-1) }
+func (s *Service) ConnectionClosed() int64 { return s.Metrics.Connections.Current.Add(-1) }
 
 // ConnectionRejected counts a connection that was refused because there are
 // too many.

@@ -40,6 +40,7 @@ type Service struct {
 	Expiry
 	Observation
 	Scripts *script.Engine // runs JavaScript
+	disk    diskEpisode
 }
 
 // NewService makes a Service with the parts that need nothing but the options. The

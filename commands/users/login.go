@@ -133,7 +133,7 @@ func logLogin(c *kernel.Call, n auth.Name, mechanism string, err error) {
 	if err != nil {
 		line, text = c.Svc.Log.Warn().Err(err), "Failed to authenticate"
 	}
-	line.Str("user", n.Name).Str("db", n.DB).Str("mechanism", mechanism).Str("remote", c.Conn.Remote).Msg(text)
+	line.Str("ctx", c.Conn.Context()).Str("user", n.Name).Str("db", n.DB).Str("mechanism", mechanism).Str("remote", c.Conn.Remote).Msg(text)
 }
 
 func peer(c *kernel.Call) auth.Peer { return auth.Peer{Remote: c.Conn.Remote, Local: c.Conn.Local} }
