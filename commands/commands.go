@@ -2,7 +2,9 @@ package commands
 
 import (
 	"context"
+	"errors"
 
+	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/diagnostics"
 	"github.com/duskdb/duskdb/commands/housekeeping"
@@ -54,13 +56,19 @@ const LogNetwork = observe.LogNetwork
 type Service struct{ *kernel.Service }
 
 // New makes a Service over an open engine, whose Indexer is that of
-// [NewIndexer].
+// [NewIndexer]. If the database of the engine goes away meanwhile, New waits for it.
 func New(o Options) (*Service, error) {
-	s, err := newService(o)
-	if err != nil {
-		return nil, err
+	var pause storage.Backoff
+	for {
+		s, err := newService(o)
+		if err == nil {
+			return &Service{s}, nil
+		}
+		if !errors.Is(err, storage.ErrUnavailable) {
+			return nil, err
+		}
+		<-clock.System().After(pause.Next())
 	}
-	return &Service{s}, nil
 }
 
 // Handle runs one command and appends the reply to dst.
