@@ -154,7 +154,7 @@ const (
 // must not spread.
 var foreign = map[string]string{
 	"github.com/cockroachdb/pebble": "storage/pebble",
-	"github.com/jackc/pgx":          "storage/postgres",
+	"github.com/jackc/pgx":          "internal/pgtest storage/postgres",
 	"github.com/dlclark/regexp2":    "query/expr/pcre",
 	"github.com/tidwall/buntdb":     "storage/bunt",
 	"modernc.org/quickjs":           "query/script/engine",
