@@ -105,20 +105,16 @@ func testClusterConsumers(t *testing.T, c *cluster) {
 	got, done := map[int64]int{}, 0
 	left := func() bool { mu.Lock(); defer mu.Unlock(); return done < messages }
 	var wg sync.WaitGroup
-	wg.Go(func() {
-		for n := range messages {
-			db := c.only(n % 3).Database("rows")
-			if n < 3 { // three clients are enough
-				for ; n < messages; n += 3 {
-					if _, err := db.Collection("consumers").InsertOne(background, bson.M{"n": n}); err != nil {
-						t.Error(err)
-					}
+	for i := range c.servers {
+		coll := c.only(i).Database("rows").Collection("consumers")
+		wg.Go(func() {
+			for n := i; n < messages; n += len(c.servers) {
+				if _, err := coll.InsertOne(background, bson.M{"n": n}); err != nil {
+					t.Error(err)
 				}
-				continue
 			}
-			break
-		}
-	})
+		})
+	}
 	c.each("consumers", 2, func(_ int, coll *mongo.Collection) error {
 		for left() && !t.Failed() {
 			var reply struct {
