@@ -17,6 +17,7 @@ const furtherFailovers = 3
 // The old primary returns as a standby.
 func TestClusterFailover(t *testing.T) {
 	needsCluster(t)
+	t.Parallel()
 	for _, way := range []string{"URI of several hosts", "proxy"} {
 		t.Run(way, func(t *testing.T) {
 			if way == "proxy" && !long() {

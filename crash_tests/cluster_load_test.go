@@ -38,6 +38,8 @@ type bank struct {
 	answers map[string]bool      // of the counters, to see none twice
 	queue   deliveries
 	streams []*watcher
+	lists   []*listClient
+	begun   atomic.Int64 // transactions on lists
 }
 
 // The kinds of operations.
@@ -107,6 +109,9 @@ func (l *bank) run() {
 	l.repeat(6, l.send)
 	for i := range 2 {
 		l.repeat(7+i, l.receive)
+	}
+	for i := range 3 {
+		l.repeatLists(i)
 	}
 }
 
@@ -270,6 +275,7 @@ func (l *bank) end() {
 	l.checkCounters()
 	l.checkQueue()
 	l.checkStreams()
+	l.checkLists()
 	text := ""
 	for i := range kinds {
 		text += fmt.Sprintf("%d %s, ", l.done[i].Load(), kindNames[i])

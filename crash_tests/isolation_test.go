@@ -47,11 +47,16 @@ func TestIsolation(t *testing.T) {
 	}
 	p := start(t, dir)
 	unanswered += resolve(t, p.addr, clients)
-	judge(t, p.addr, clients, lives, unanswered)
+	counts := judge(t, p.addr, clients)
+	t.Logf("%d crashes; %d transactions committed, %d not; the answer to %d came after a restart", lives, counts[history.Committed], counts[history.Aborted], unanswered)
+	if counts[history.Committed] < lives {
+		t.Errorf("only %d transactions in %d lives", counts[history.Committed], lives)
+	}
 }
 
-// judge checks the histories of all lives against the present lists.
-func judge(t *testing.T, addr string, clients []*listClient, lives, unanswered int) {
+// judge checks the histories of all lives against the present lists, and counts the
+// outcomes.
+func judge(t testing.TB, addr string, clients []*listClient) map[history.Outcome]int {
 	t.Helper()
 	conn, err := dial(addr)
 	if err != nil {
@@ -77,10 +82,7 @@ func judge(t *testing.T, addr string, clients []*listClient, lives, unanswered i
 			t.Errorf("lists from %d on: %v", n, err)
 		}
 	}
-	t.Logf("%d crashes; %d transactions committed, %d not; the answer to %d came after a restart", lives, counts[history.Committed], counts[history.Aborted], unanswered)
-	if counts[history.Committed] < lives {
-		t.Errorf("only %d transactions in %d lives", counts[history.Committed], lives)
-	}
+	return counts
 }
 
 // generation returns the generation of the lists that a transaction has used.
@@ -102,7 +104,8 @@ func numbers(d value.Doc) (list []int) {
 type listClient struct {
 	id      int
 	rnd     *rand.Rand
-	number  int64 // of the transaction, in its session
+	number  int64       // of the transaction, in its session
+	token   value.Value // by which other servers of a cluster find its outcome
 	history []*history.Txn
 	err     error
 }
@@ -141,7 +144,7 @@ func (c *listClient) transaction(conn *client, x *history.Txn, first int) error 
 		if _, seen := x.Reads[k]; seen && n > 0 {
 			continue
 		}
-		reply, err := conn.run(c.in(n == 0, "find", value.String("lists"), "filter", idDoc(int64(k)))...)
+		reply, err := c.run(conn, c.in(n == 0, "find", value.String("lists"), "filter", idDoc(int64(k))))
 		if err != nil {
 			return err
 		}
@@ -161,10 +164,19 @@ func (c *listClient) transaction(conn *client, x *history.Txn, first int) error 
 	return c.commit(conn, x)
 }
 
+// run runs a statement.
+func (c *listClient) run(conn *client, statement []any) (value.Doc, error) {
+	reply, err := conn.run(statement...)
+	if token := reply.Lookup("recoveryToken"); err == nil && !token.IsMissing() {
+		c.token = token
+	}
+	return reply, err
+}
+
 func (c *listClient) append(conn *client, x *history.Txn, k int) error {
 	push := value.NewDoc("$push", value.Document(value.NewDoc("l", value.Int32(int32(x.ID)))))
 	u := value.NewDoc("q", idDoc(int64(k)), "u", value.Document(push), "upsert", value.Bool(true))
-	_, err := conn.run(c.in(false, "update", value.String("lists"), "updates", value.NewArray(value.Document(u)))...)
+	_, err := c.run(conn, c.in(false, "update", value.String("lists"), "updates", value.NewArray(value.Document(u))))
 	if err == nil {
 		x.Appends = append(x.Appends, k)
 	}
@@ -173,10 +185,16 @@ func (c *listClient) append(conn *client, x *history.Txn, k int) error {
 
 // commit sends the commit, for the first time or again.
 func (c *listClient) commit(conn *client, x *history.Txn) error {
-	reply, err := conn.run(c.in(false, "commitTransaction", value.Int32(1), "$db", value.String("admin"))...)
+	command := c.in(false, "commitTransaction", value.Int32(1), "$db", value.String("admin"))
+	if !c.token.IsMissing() {
+		command = append(command, "recoveryToken", c.token)
+	}
+	reply, err := conn.run(command...)
 	switch {
 	case err == nil:
 		x.Outcome = history.Committed
+	case errors.Is(err, errRefused) && reply.Lookup("errorLabels").Doc().Index(0).Str() == "RetryableWriteError":
+		return err // the outcome is not known
 	case errors.Is(err, errRefused):
 		x.Outcome = history.Aborted
 		if code := reply.Lookup("code").Int32(); !slices.Contains([]int32{112, 251}, code) {
