@@ -183,6 +183,9 @@ func (c *listClient) append(conn *client, x *history.Txn, k int) error {
 	return err
 }
 
+// notYetInitialized is what a server answers while it opens its data.
+const notYetInitialized = 94
+
 // commit sends the commit, for the first time or again.
 func (c *listClient) commit(conn *client, x *history.Txn) error {
 	command := c.in(false, "commitTransaction", value.Int32(1), "$db", value.String("admin"))
@@ -193,7 +196,7 @@ func (c *listClient) commit(conn *client, x *history.Txn) error {
 	switch {
 	case err == nil:
 		x.Outcome = history.Committed
-	case errors.Is(err, errRefused) && reply.Lookup("errorLabels").Doc().Index(0).Str() == "RetryableWriteError":
+	case errors.Is(err, errRefused) && (reply.Lookup("errorLabels").Doc().Index(0).Str() == "RetryableWriteError" || reply.Lookup("code").Int32() == notYetInitialized):
 		return err // the outcome is not known
 	case errors.Is(err, errRefused):
 		x.Outcome = history.Aborted
