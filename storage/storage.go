@@ -62,7 +62,7 @@ type Engine interface {
 	// Update runs fn as a writer and commits unless it fails. fn may run more
 	// than once, for instance after a conflict with another server: it must start
 	// over each time and leave no trace outside the transaction. The writes of an
-	// earlier run are undone.
+	// earlier run are undone, and its operations may have failed for reasons of the engine.
 	Update(ctx context.Context, fn func(Tx) error) error
 	// Begin opens a snapshot transaction, which must be ended.
 	Begin(ctx context.Context) (Txn, error)
@@ -109,6 +109,22 @@ type Sharer interface {
 	// goroutine: it must start over each time. The writes of an earlier run are
 	// undone, and it may have taken unique keys for new that are not.
 	UpdateShared(ctx context.Context, fn func(Tx) error) error
+}
+
+// BriefViewer is an engine to which a View of a single read costs less than others.
+type BriefViewer interface {
+	// ViewBriefly is View for a function that is likely to read once. It may run again
+	// at any time, also after it has got records: it must start over each time.
+	ViewBriefly(ctx context.Context, fn func(Tx) error) error
+}
+
+// ViewBriefly runs fn in a View of any engine, which may make use of it that fn is
+// likely to read once, and starts over each time that it runs.
+func ViewBriefly(ctx context.Context, e Engine, fn func(Tx) error) error {
+	if b, ok := e.(BriefViewer); ok {
+		return b.ViewBriefly(ctx, fn)
+	}
+	return e.View(ctx, fn)
 }
 
 // IndexPreparer is an engine that can do most of the work of a CreateIndex in
@@ -311,6 +327,10 @@ type Range struct {
 	After   RecordID // first id is above this (below, when Reverse)
 	Until   RecordID // last id, inclusive; 0: to the end
 	Reverse bool
+	// Wanted is how many records the caller is likely to take; 0: it is not known. An
+	// engine to which each read is a round trip reads so many at a time, if they are
+	// not too large.
+	Wanted int
 }
 
 // KeyRange bounds a scan of an index: Lo <= key < Hi in byte order, empty
@@ -324,6 +344,7 @@ type KeyRange struct {
 	// the caller may overwrite it during the scan.
 	AfterKey []byte
 	AfterID  RecordID
+	Wanted   int // how many entries the caller is likely to take, as that of a Range
 }
 
 // Written is what a write has replaced or removed.

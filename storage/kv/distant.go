@@ -29,12 +29,26 @@ type distant struct {
 	head   Head                // when committing: as it will be
 	stats  map[uint32]StatsRow // when committing: what was read
 	exact  map[uint32]*coll    // whose statistics were read
-	alone  func() bool         // whether there are no other servers
-	sure   func() bool         // whether the catalog in memory is the latest
-	guess  bool                // a draft has used what may be outdated
-	hope   bool                // a draft takes unique keys for new
-	mark   uint64              // of a draft: the last stamp that it has given
-	far    *far                // of a snapshot transaction
+	e      *Shared
+	cat    *catalog // that the transaction knows
+	guess  bool     // a draft has used what may be outdated
+	hope   bool     // a draft takes unique keys for new
+	mark   uint64   // of a draft: the last stamp that it has given
+	far    *far     // of a snapshot transaction
+
+	guessing *guess // of a commit without the lock
+}
+
+// alone reports whether there are no other servers.
+func (f *distant) alone() bool { return f.e.store.Alone() }
+
+// sure reports whether the catalog in memory is certainly the latest.
+func (f *distant) sure() bool {
+	if !f.e.store.Current() {
+		return false
+	}
+	now := f.e.known.Load()
+	return now != nil && now.version == f.cat.version
 }
 
 // newIndex makes an index without entries. Over a shared store each entry is a row
@@ -66,8 +80,8 @@ func (t *tx) loaded(c *coll) (*coll, error) {
 		return d, nil
 	}
 	d, err := t.distant.load(t.ctx, c)
-	if err != nil {
-		return nil, err
+	if err != nil || d == c {
+		return d, err
 	}
 	if t.distant.exact == nil {
 		t.distant.exact = map[uint32]*coll{}
@@ -81,17 +95,27 @@ const guessedIDs = 1 << 40
 
 func (f *distant) load(ctx context.Context, c *coll) (*coll, error) {
 	if f.phase == drafting {
-		f.memory.stats[c.num] = struct{}{}
+		f.memory.stat(c.num)
 	}
 	if f.phase == drafting && f.hope {
 		f.guess = true
+		if f.alone() {
+			return c, nil
+		}
 		d, err := c.exactly(StatsRow{Version: int64(c.stamp)})
-		if err == nil && !f.alone() {
+		if err == nil {
 			d.lastID += guessedIDs // apart from what others may have inserted
 		}
 		return d, err
 	}
+	if f.guessing != nil {
+		f.guessing.stat(c.num)
+		return c, nil
+	}
 	if row, ok := f.stats[c.num]; ok {
+		if row.Version == int64(c.stamp) {
+			return c, nil // what is known is exact
+		}
 		return c.exactly(row)
 	}
 	return c.loadFrom(ctx, f.snap)
@@ -127,9 +151,9 @@ func (c *coll) exactly(row StatsRow) (*coll, error) {
 // want notes that a draft is likely to need the holder of a unique key.
 func (f *distant) want(c *coll, x *index, order []byte) {
 	lo := appendEscaped(appendIndexPrefix(nil, c.num, x.num), order)
-	f.memory.end(Span{Lo: lo, Hi: after(lo)}, false)
+	f.memory.end(Span{Lo: lo, Hi: after(lo)}, false, foundEnd{})
 	if x.top == nil {
-		f.memory.end(indexSpan(c.num, x.num), true)
+		f.memory.end(indexSpan(c.num, x.num), true, foundEnd{})
 	}
 }
 
@@ -137,7 +161,7 @@ func (f *distant) want(c *coll, x *index, order []byte) {
 // the run that counts find out.
 func (t *tx) holderFar(c *coll, x *index, order []byte) (storage.RecordID, error) {
 	if t.distant.phase == drafting {
-		if c.num < firstProvisional {
+		if c.num < firstProvisional && !(t.distant.hope && x.top != nil && bytes.Compare(order, x.top) > 0 && t.distant.alone()) {
 			t.distant.want(c, x, order)
 		}
 		if !t.distant.hope {
@@ -166,7 +190,27 @@ func (t *tx) holderFar(c *coll, x *index, order []byte) (storage.RecordID, error
 	if x.top != nil && bytes.Compare(order, x.top) > 0 {
 		return 0, nil
 	}
+	own := reader{snap: nothing{}, over: t.over}
+	if base := c.before(x); base != nil && base.top != nil && bytes.Compare(order, base.top) > 0 {
+		return own.find(t.ctx, c, x, order)
+	}
+	if g := t.distant.guessing; g != nil && c.num < firstProvisional {
+		g.hope(c, x, order)
+	}
 	return t.find(t.ctx, c, x, order)
+}
+
+// before is an index as it was before the transaction, or nil.
+func (c *coll) before(x *index) *index {
+	if c.change == nil || c.change.base == nil {
+		return nil
+	}
+	for _, y := range c.change.base.indexes {
+		if y.num == x.num {
+			return y
+		}
+	}
+	return nil
 }
 
 // greatest is the key of the last entry of an index among the writes.
@@ -236,7 +280,7 @@ func firstOf(ctx context.Context, j joiner, x *index, s Span, prefix int, key []
 
 // scanFar walks index entries with their records, which are read together.
 func (r reader) scanFar(ctx context.Context, j joiner, c *coll, rg storage.KeyRange, s Span, fn func(key []byte, r storage.Record) bool) error {
-	it := j.ScanRecords(ctx, s, rg.Reverse, rg.AfterKey != nil || rg.AfterID != 0)
+	it := j.ScanRecords(ctx, s, rg.Reverse, rg.AfterKey != nil || rg.AfterID != 0, r.expecting(rg.Wanted, c).hint)
 	var buf []byte
 	var err error
 	for err == nil && it.Next() {

@@ -204,6 +204,9 @@ func (f *far) end() {
 func (m *memory) claim(c Claim) {
 	if id := c.id(); !m.full() {
 		m.bytes += 2*len(id) + 64
+		if m.claims == nil {
+			m.claims = map[string]Claim{}
+		}
 		m.claims[id] = c
 	}
 }

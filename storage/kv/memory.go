@@ -2,19 +2,21 @@ package kv
 
 import (
 	"context"
+	"slices"
 )
 
 // memory is what a run of an Update without the right to commit has read, so that
 // it can be checked, or read again, in one round trip, for the run that counts.
 type memory struct {
 	points map[string]remembered
-	ends   map[endKey]struct{}
+	ends   map[endKey]foundEnd
 	ranges []*seenPages
-	stats  map[uint32]struct{}
+	stats  []uint32
 	claims map[string]Claim // that others must not have
 	txn    int64            // the snapshot transaction that is committed, or 0
 	held   int              // how many claims it has
 	bytes  int
+	recent bool // something is known only from earlier
 }
 
 // remembered is the value of a key in the state of a version; version 0: it was
@@ -29,6 +31,13 @@ type endKey struct {
 	last   bool
 }
 
+// foundEnd is the key at the end of a range, nil if the range is empty, in the state
+// of a version; version 0: it was not read.
+type foundEnd struct {
+	key     []byte
+	version int64
+}
+
 // seenPages are the rows of a range as far as they were read.
 type seenPages struct {
 	page    Page
@@ -40,10 +49,6 @@ type seenPages struct {
 // mostRemembered bounds the values in a memory; what is read beyond that is read again.
 const mostRemembered = 16 << 20
 
-func newMemory() *memory {
-	return &memory{points: map[string]remembered{}, ends: map[endKey]struct{}{}, stats: map[uint32]struct{}{}, claims: map[string]Claim{}}
-}
-
 func (m *memory) full() bool { return m.bytes > mostRemembered }
 
 func (m *memory) point(key, value []byte, version int64) {
@@ -51,13 +56,28 @@ func (m *memory) point(key, value []byte, version int64) {
 		return
 	}
 	m.bytes += len(key) + len(value) + 64
+	if m.points == nil {
+		m.points = map[string]remembered{}
+	}
 	m.points[string(key)] = remembered{value, version}
 }
 
-func (m *memory) end(s Span, last bool) {
+func (m *memory) end(s Span, last bool, found foundEnd) {
 	if !m.full() {
 		m.bytes += len(s.Lo) + len(s.Hi) + 64
-		m.ends[endKey{string(s.Lo), string(s.Hi), last}] = struct{}{}
+		id := endKey{string(s.Lo), string(s.Hi), last}
+		if m.ends == nil {
+			m.ends = map[endKey]foundEnd{}
+		}
+		if old := m.ends[id]; found.version >= old.version {
+			m.ends[id] = found
+		}
+	}
+}
+
+func (m *memory) stat(num uint32) {
+	if !slices.Contains(m.stats, num) {
+		m.stats = append(m.stats, num)
 	}
 }
 
@@ -73,7 +93,8 @@ func (m *memory) rangeOf(p Page) *seenPages {
 // drafted is the state that a draft reads: it remembers what is read.
 type drafted struct {
 	remote
-	m *memory
+	m     *memory
+	known *recent // may be nil
 }
 
 var _ joiner = drafted{}
@@ -118,15 +139,23 @@ func (d drafted) GetMany(ctx context.Context, keys [][]byte, fn func(i int, valu
 func (d drafted) First(ctx context.Context, s Span) ([]byte, error) {
 	key, err := d.remote.First(ctx, s)
 	if err == nil {
-		d.m.end(s, false)
+		d.m.end(s, false, foundEnd{key, d.version()})
 	}
 	return key, err
 }
 
 func (d drafted) FirstRecord(ctx context.Context, s Span) (key, record []byte, err error) {
+	if d.known != nil {
+		if f := d.known.get(s); f != nil {
+			d.m.recent = true
+			d.m.end(s, false, foundEnd{f.entry, f.version})
+			d.m.point(bytesOf(f.record), f.value, f.version)
+			return f.entry, f.value, nil
+		}
+	}
 	key, record, err = d.remote.FirstRecord(ctx, s)
 	if err == nil {
-		d.m.end(s, false)
+		d.m.end(s, false, foundEnd{key, d.version()})
 		if key != nil {
 			d.m.point(recordOf(s.Lo, key), record, d.version())
 		}
@@ -138,8 +167,12 @@ func (d drafted) Scan(ctx context.Context, lo, hi []byte, reverse bool) Iterator
 	return d.remember(newPager(ctx, d.SharedSnapshot, Page{Span: Span{lo, hi}, Reverse: reverse}))
 }
 
-func (d drafted) ScanRecords(ctx context.Context, s Span, reverse, resumed bool) Iterator {
-	return d.remember(newPager(ctx, d.SharedSnapshot, Page{Span: s, Reverse: reverse, Resumed: resumed, Joined: true}))
+func (d drafted) ScanRecords(ctx context.Context, s Span, reverse, resumed bool, h hint) Iterator {
+	return d.remember(newPager(ctx, d.SharedSnapshot, joinedPage(s, reverse, resumed, h)))
+}
+
+func (d drafted) ScanSome(ctx context.Context, s Span, reverse bool, h hint) Iterator {
+	return d.remember(newPager(ctx, d.SharedSnapshot, Page{Span: s, Reverse: reverse, Wanted: h.wanted, Size: h.size}))
 }
 
 func (d drafted) remember(p *pager) *pager {
@@ -167,6 +200,7 @@ func recordOf(lo, entry []byte) []byte {
 // corrected under the lock, and the rest from the database.
 type recalled struct {
 	remote
+	guess  *guess // of a run without the lock; then there are neither points nor ends
 	points map[string][]byte
 	ends   map[endKey][]byte
 	ranges map[string]*seenPages
@@ -182,13 +216,14 @@ type recollection struct {
 	request Request
 	values  []remembered // of the request's points
 	ends    []endKey
+	found   []foundEnd // of these ends, as drafts have read them
 	ranges  []*seenPages
 	claims  []string // of the request's claims
 }
 
 func recollect(list []*memory, known func(num uint32) bool) *recollection {
 	var c recollection
-	points, ends, stats := map[string]int{}, map[endKey]struct{}{}, map[uint32]struct{}{}
+	points, ends, stats := map[string]int{}, map[endKey]int{}, map[uint32]struct{}{}
 	needed := map[string]struct{}{}
 	for _, m := range list {
 		c.request.Txn, c.request.Held = m.txn, m.held // it is alone
@@ -210,10 +245,14 @@ func recollect(list []*memory, known func(num uint32) bool) *recollection {
 			c.values = append(c.values, v)
 			c.request.Points = append(c.request.Points, Point{Key: bytesOf(key), Seen: v.version})
 		}
-		for key := range m.ends {
-			if _, again := ends[key]; !again {
-				ends[key] = struct{}{}
-				c.ends = append(c.ends, key)
+		for key, found := range m.ends {
+			if i, again := ends[key]; again {
+				if found.version > c.found[i].version {
+					c.found[i] = found
+				}
+			} else {
+				ends[key] = len(c.ends)
+				c.ends, c.found = append(c.ends, key), append(c.found, found)
 				c.request.Ends = append(c.request.Ends, End{Span: Span{bytesOf(key.lo), bytesOf(key.hi)}, Last: key.last})
 			}
 		}
@@ -224,7 +263,7 @@ func recollect(list []*memory, known func(num uint32) bool) *recollection {
 			c.ranges = append(c.ranges, r)
 			c.request.Ranges = append(c.request.Ranges, SeenRange{Span: r.covered(), Rows: int64(len(r.rows)), Seen: r.version})
 		}
-		for num := range m.stats {
+		for _, num := range m.stats {
 			if _, again := stats[num]; !again && known(num) {
 				stats[num] = struct{}{}
 				c.request.Stats = append(c.request.Stats, num)
@@ -286,8 +325,26 @@ func (c *recollection) recall(from SharedSnapshot, reply *Reply) *recalled {
 	return r
 }
 
+// point is the value of a key, if it is known.
+func (r *recalled) point(key []byte) (value []byte, ok bool) {
+	if r.guess != nil {
+		return r.guess.point(key)
+	}
+	value, ok = r.points[string(key)]
+	return value, ok
+}
+
+// first is the first key of a range, if it is known.
+func (r *recalled) first(id endKey) (key []byte, ok bool) {
+	if r.guess != nil {
+		return r.guess.end(id)
+	}
+	key, ok = r.ends[id]
+	return key, ok
+}
+
 func (r *recalled) Get(ctx context.Context, key []byte) ([]byte, error) {
-	if v, ok := r.points[string(key)]; ok {
+	if v, ok := r.point(key); ok {
 		return v, nil
 	}
 	v, err := r.remote.Get(ctx, key)
@@ -304,7 +361,7 @@ func (r *recalled) GetMany(ctx context.Context, keys [][]byte, fn func(i int, va
 		var missing [][]byte
 		var at []int
 		for i, key := range part {
-			v, ok := r.points[string(key)]
+			v, ok := r.point(key)
 			if values[i] = v; !ok {
 				missing, at = append(missing, key), append(at, i)
 			}
@@ -329,7 +386,7 @@ func (r *recalled) GetMany(ctx context.Context, keys [][]byte, fn func(i int, va
 
 func (r *recalled) First(ctx context.Context, s Span) ([]byte, error) {
 	id := endKey{string(s.Lo), string(s.Hi), false}
-	if key, ok := r.ends[id]; ok {
+	if key, ok := r.first(id); ok {
 		return key, nil
 	}
 	key, err := r.remote.First(ctx, s)
@@ -341,7 +398,7 @@ func (r *recalled) First(ctx context.Context, s Span) ([]byte, error) {
 
 func (r *recalled) FirstRecord(ctx context.Context, s Span) (key, record []byte, err error) {
 	id := endKey{string(s.Lo), string(s.Hi), false}
-	key, ok := r.ends[id]
+	key, ok := r.first(id)
 	if !ok {
 		return r.remote.FirstRecord(ctx, s)
 	}
@@ -359,11 +416,18 @@ func (r *recalled) last(s Span) (key []byte, ok bool) {
 }
 
 func (r *recalled) Scan(ctx context.Context, lo, hi []byte, reverse bool) Iterator {
+	if key, ok := r.first(endKey{string(lo), string(hi), false}); ok && key == nil {
+		return noRows{}
+	}
 	return r.replay(newPager(ctx, r.SharedSnapshot, Page{Span: Span{lo, hi}, Reverse: reverse}))
 }
 
-func (r *recalled) ScanRecords(ctx context.Context, s Span, reverse, resumed bool) Iterator {
-	return r.replay(newPager(ctx, r.SharedSnapshot, Page{Span: s, Reverse: reverse, Resumed: resumed, Joined: true}))
+func (r *recalled) ScanRecords(ctx context.Context, s Span, reverse, resumed bool, h hint) Iterator {
+	return r.replay(newPager(ctx, r.SharedSnapshot, joinedPage(s, reverse, resumed, h)))
+}
+
+func (r *recalled) ScanSome(ctx context.Context, s Span, reverse bool, h hint) Iterator {
+	return r.replay(newPager(ctx, r.SharedSnapshot, Page{Span: s, Reverse: reverse, Wanted: h.wanted, Size: h.size}))
 }
 
 // replay lets a pager begin with the rows that are remembered.
@@ -377,7 +441,7 @@ func (r *recalled) replay(p *pager) Iterator {
 		rows = make([]KV, len(seen.rows))
 		for i, row := range seen.rows {
 			rows[i] = KV{row.Key, nil}
-			v, ok := r.points[view(recordOf(p.page.Lo, row.Key))]
+			v, ok := r.point(recordOf(p.page.Lo, row.Key))
 			if !ok {
 				return p // not remembered as a whole
 			}
@@ -388,6 +452,9 @@ func (r *recalled) replay(p *pager) Iterator {
 		for i, row := range seen.rows {
 			rows[i] = KV{row.Key, empty}
 		}
+	}
+	if r.guess != nil {
+		r.guess.pages(seen)
 	}
 	p.rows, p.more = rows, seen.more
 	p.behind()

@@ -15,6 +15,7 @@ type reader struct {
 	hot   *hot     // nil: what is read is not kept
 	stamp uint64   // of the snapshot
 	far   int      // how far a scan must walk to note a gap; 0: there are no gaps
+	hint  hint
 }
 
 // getHot returns a value, which must not be changed, or nil. keep says that the value is likely to be read
@@ -57,11 +58,19 @@ func (r reader) getMany(ctx context.Context, keys [][]byte, fn func(i int, value
 
 // scan iterates over a range as it is now.
 func (r reader) scan(ctx context.Context, s Span, reverse bool) Iterator {
-	below := r.snap.Scan(ctx, s.Lo, s.Hi, reverse)
+	below := r.below(ctx, s, reverse)
 	if over := r.over.freeze(s.Lo, s.Hi); over != nil {
 		return newMerged(below, over, s.Lo, s.Hi, reverse)
 	}
 	return below
+}
+
+// below iterates over a range of the snapshot.
+func (r reader) below(ctx context.Context, s Span, reverse bool) Iterator {
+	if j, ok := r.snap.(joiner); ok && r.hint.wanted > 0 {
+		return j.ScanSome(ctx, s, reverse, r.hint)
+	}
+	return r.snap.Scan(ctx, s.Lo, s.Hi, reverse)
 }
 
 // frozen is a reader that later writes of the transaction do not change.
@@ -137,6 +146,30 @@ func sameOrder(maker storage.Index, a, b []byte) bool {
 	return bytes.Equal(a, b) || bytes.Equal(maker.Order(a), maker.Order(b))
 }
 
+// expecting is a reader for a scan that is likely to take so many rows of a
+// collection.
+func (r reader) expecting(wanted int, c *coll) reader {
+	if _, ok := r.snap.(joiner); ok && wanted > 0 {
+		r.hint = hint{wanted: wanted}
+		if c.count > 0 {
+			r.hint.size = int(c.size/c.count) + recordOverhead
+		}
+	}
+	return r
+}
+
+// entrySize is about the size of an entry.
+const entrySize = 64
+
+// recordOverhead is the size of a stored record beside its document.
+const recordOverhead = 8
+
+// hint is what is known of a scan in advance.
+type hint struct {
+	wanted int // rows; 0: not known
+	size   int // the average size of a record; 0: not known
+}
+
 // scanRecords walks records within a range until fn returns false.
 func (r reader) scanRecords(ctx context.Context, c *coll, rg storage.Range, fn func(storage.Record) bool) error {
 	low, high := rg.After+1, rg.Until
@@ -146,6 +179,7 @@ func (r reader) scanRecords(ctx context.Context, c *coll, rg storage.Range, fn f
 	if rg.Reverse && rg.After <= 0 || !rg.Reverse && rg.Until <= 0 {
 		high = noLimit
 	}
+	r = r.expecting(rg.Wanted, c)
 	if rg.Reverse && high == noLimit && low <= c.lastID && r.over == nil && !c.bare {
 		return r.scanLast(ctx, c, low, fn)
 	}
@@ -299,6 +333,8 @@ func (r reader) scanEntries(ctx context.Context, c *coll, x *index, rg storage.K
 	if bytes.Compare(s.Lo, s.Hi) >= 0 {
 		return nil
 	}
+	r = r.expecting(rg.Wanted, c)
+	r.hint.size = entrySize
 	it := r.scanIndex(ctx, x, s, rg.Reverse)
 	err := walkEntries(it, fn)
 	if cerr := it.Close(); err == nil {

@@ -16,10 +16,27 @@ type joiner interface {
 	// FirstRecord returns the first entry of a range and its record, or nil.
 	FirstRecord(ctx context.Context, s Span) (key, record []byte, err error)
 	// ScanRecords is Scan with the records of the entries as their values.
-	ScanRecords(ctx context.Context, s Span, reverse, resumed bool) Iterator
+	ScanRecords(ctx context.Context, s Span, reverse, resumed bool, h hint) Iterator
+	// ScanSome is Scan with what is known of it in advance.
+	ScanSome(ctx context.Context, s Span, reverse bool, h hint) Iterator
 }
 
 var _ joiner = remote{}
+
+// viewed is a state as Views read it: what they find is remembered for drafts.
+type viewed struct {
+	remote
+	recent *recent
+}
+
+// FirstRecord returns the first entry of a range and its record.
+func (v viewed) FirstRecord(ctx context.Context, s Span) (key, record []byte, err error) {
+	key, record, err = v.remote.FirstRecord(ctx, s)
+	if h, ok := v.Head(); ok && err == nil && key != nil {
+		v.recent.put(s, key, record, h.Version)
+	}
+	return key, record, err
+}
 
 // Get reads one value.
 func (r remote) Get(ctx context.Context, key []byte) ([]byte, error) {
@@ -78,8 +95,17 @@ func (r remote) Scan(ctx context.Context, lo, hi []byte, reverse bool) Iterator 
 }
 
 // ScanRecords iterates over entries and their records.
-func (r remote) ScanRecords(ctx context.Context, s Span, reverse, resumed bool) Iterator {
-	return newPager(ctx, r.SharedSnapshot, Page{Span: s, Reverse: reverse, Resumed: resumed, Joined: true})
+func (r remote) ScanRecords(ctx context.Context, s Span, reverse, resumed bool, h hint) Iterator {
+	return newPager(ctx, r.SharedSnapshot, joinedPage(s, reverse, resumed, h))
+}
+
+func joinedPage(s Span, reverse, resumed bool, h hint) Page {
+	return Page{Span: s, Reverse: reverse, Resumed: resumed, Joined: true, Wanted: h.wanted, Size: h.size}
+}
+
+// ScanSome iterates over a range of which something is known in advance.
+func (r remote) ScanSome(ctx context.Context, s Span, reverse bool, h hint) Iterator {
+	return newPager(ctx, r.SharedSnapshot, Page{Span: s, Reverse: reverse, Wanted: h.wanted, Size: h.size})
 }
 
 // pager is an iterator that reads a range in pages.
@@ -128,6 +154,7 @@ func (p *pager) behind() {
 	}
 	last := p.rows[len(p.rows)-1].Key
 	p.page.Before++
+	p.page.Wanted = max(p.page.Wanted-len(p.rows), 0)
 	if p.page.Reverse {
 		p.page.Hi = last
 	} else {

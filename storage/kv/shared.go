@@ -26,12 +26,15 @@ import (
 // changed. The updates run on that, and a second round trip commits.
 type Shared struct {
 	core
-	store  SharedStore
-	known  atomic.Pointer[catalog] // nil when closed
-	naming sync.Mutex              // held while known changes
-	writer chan struct{}           // holds one token: the right to write on this server
-	queue  share.Queue
-	memory scratch // guarded by writer
+	store   SharedStore
+	known   atomic.Pointer[catalog] // nil when closed
+	naming  sync.Mutex              // held while known changes
+	writer  chan struct{}           // holds one token: the right to write on this server
+	queue   share.Queue
+	memory  scratch              // guarded by writer
+	fortune fortune              // guarded by writer
+	head    atomic.Pointer[Head] // the latest that is known
+	recent  recent
 
 	provisional atomic.Uint32 // the last number of what is not committed
 	stamp       atomic.Uint64 // the greatest that is known
@@ -46,6 +49,8 @@ var (
 	_ storage.Engine = (*Shared)(nil)
 	_ storage.Sharer = (*Shared)(nil)
 	_ host           = (*Shared)(nil)
+
+	_ storage.BriefViewer = (*Shared)(nil)
 )
 
 // firstProvisional is the first number that is never stored: transactions that
@@ -71,6 +76,7 @@ func OpenShared(ctx context.Context, store SharedStore, opts Options) (*Shared, 
 	e := &Shared{store: store, writer: make(chan struct{}, 1)}
 	e.core.opts, e.core.host = opts, e
 	e.provisional.Store(firstProvisional)
+	e.head.Store(&Head{})
 	e.life, e.end = context.WithCancel(context.Background())
 	e.known.Store(&catalog{root: newRoot(), version: -1})
 	if err := e.reload(ctx); err != nil {
@@ -84,9 +90,20 @@ func OpenShared(ctx context.Context, store SharedStore, opts Options) (*Shared, 
 
 // View runs fn on the latest committed state.
 func (e *Shared) View(ctx context.Context, fn func(storage.Tx) error) error {
+	return e.view(ctx, false, fn)
+}
+
+// ViewBriefly implements storage.BriefViewer: a state is chosen for the first read
+// alone. If there is a second one, and anything was committed in between, fn starts over.
+func (e *Shared) ViewBriefly(ctx context.Context, fn func(storage.Tx) error) error {
+	return e.view(ctx, true, fn)
+}
+
+func (e *Shared) view(ctx context.Context, brief bool, fn func(storage.Tx) error) error {
 	return e.settled(ctx, func(cat *catalog) (SharedSnapshot, error, error) {
-		snap := e.store.Snapshot(cat.version)
-		t := e.on(ctx, cat, remote{snap}, &distant{phase: viewing, snap: snap, alone: e.store.Alone, sure: e.sure(cat)})
+		snap := e.store.Snapshot(cat.version, brief)
+		brief = false
+		t := e.on(ctx, cat, viewed{remote{snap}, &e.recent}, &distant{phase: viewing, snap: snap, e: e, cat: cat})
 		defer t.End()
 		err := fn(t)
 		return snap, err, t.fresh()
@@ -109,6 +126,9 @@ func (e *Shared) settled(ctx context.Context, run func(*catalog) (SharedSnapshot
 			return err
 		}
 		snap, err, unsure := run(cat)
+		if snap.Moved() {
+			continue
+		}
 		if h, ok := snap.Head(); ok {
 			e.learn(h)
 			if h.Catalog <= cat.version {
@@ -137,17 +157,6 @@ func (e *Shared) settled(ctx context.Context, run func(*catalog) (SharedSnapshot
 	}
 }
 
-// sure returns a function that reports whether a catalog is certainly the latest.
-func (e *Shared) sure(cat *catalog) func() bool {
-	return func() bool {
-		if !e.store.Current() {
-			return false
-		}
-		now := e.known.Load()
-		return now != nil && now.version == cat.version
-	}
-}
-
 func (e *Shared) wait(ctx context.Context, pause *storage.Backoff) error {
 	select {
 	case <-clock.System().After(pause.Next()):
@@ -166,19 +175,43 @@ func (e *Shared) on(ctx context.Context, cat *catalog, snap Snapshot, f *distant
 	return &tx{e: &e.core, ctx: ctx, base: s, root: cat.root, reader: reader{snap: snap}, distant: f}
 }
 
+// draft is what a run without the right to commit needs, in one piece of memory.
+type draft struct {
+	tx      tx
+	state   state
+	distant distant
+	scratch scratch
+	memory  memory
+}
+
 // draft runs fn without the right to commit. done says that this was all: it has
 // written nothing.
 func (e *Shared) draft(ctx context.Context, replays *snapshot, hope bool, fn func(*tx) error) (m *memory, done bool, err error) {
+	m, done, err = e.draftWith(ctx, &e.recent, replays, hope, fn)
+	if done && m.recent { // no commit makes sure of what it has read
+		return e.draftWith(ctx, nil, replays, hope, fn)
+	}
+	return m, done, err
+}
+
+func (e *Shared) draftWith(ctx context.Context, known *recent, replays *snapshot, hope bool, fn func(*tx) error) (m *memory, done bool, err error) {
+	brief := replays == nil
 	err = e.settled(ctx, func(cat *catalog) (SharedSnapshot, error, error) {
-		snap := e.store.Snapshot(cat.version)
-		m = newMemory()
-		f := &distant{phase: drafting, snap: snap, memory: m, hope: hope, alone: e.store.Alone, sure: e.sure(cat)}
-		t := e.on(ctx, cat, drafted{remote{snap}, m}, f).write(new(scratch))
+		snap := e.store.Snapshot(cat.version, brief)
+		brief = false
+		d := &draft{}
+		m = &d.memory
+		d.distant = distant{phase: drafting, snap: snap, memory: m, hope: hope, e: e, cat: cat}
+		d.state = state{root: cat.root, snap: drafted{remote{snap}, m, known}}
+		d.state.refs.Store(1)
+		t := &d.tx
+		*t = tx{e: &e.core, ctx: ctx, base: &d.state, root: cat.root, reader: reader{snap: d.state.snap}, distant: &d.distant}
+		t.write(&d.scratch)
 		defer t.End()
 		t.replays = replays
 		m.replaying(replays)
 		err := fn(t)
-		if done = t.touched == 0 && !f.guess; done {
+		if done = t.touched == 0 && !t.distant.guess; done {
 			return snap, err, t.fresh()
 		}
 		return snap, nil, nil
@@ -190,7 +223,7 @@ func (e *Shared) draft(ctx context.Context, replays *snapshot, hope bool, fn fun
 func (e *Shared) latest() (*state, error) {
 	var s *state
 	err := e.settled(e.life, func(cat *catalog) (SharedSnapshot, error, error) {
-		snap := e.store.Snapshot(cat.version)
+		snap := e.store.Snapshot(cat.version, false)
 		_, err := snap.Read(e.life, &Request{})
 		if err != nil {
 			snap.Close()
@@ -238,7 +271,7 @@ func (e *Shared) Begin(ctx context.Context) (storage.Txn, error) {
 			snap.Close()
 			return snap, err, err
 		}
-		t := e.on(context.WithoutCancel(ctx), cat, remote{snap}, &distant{phase: holding, snap: snap, alone: e.store.Alone, sure: e.sure(cat), far: &far{store: e.store, txn: rand.Int64() | 1}})
+		t := e.on(context.WithoutCancel(ctx), cat, remote{snap}, &distant{phase: holding, snap: snap, e: e, cat: cat, far: &far{store: e.store, txn: rand.Int64() | 1}})
 		s = t.snapshot()
 		return snap, nil, nil
 	})
@@ -254,6 +287,8 @@ type unread struct{ SharedSnapshot }
 func (unread) Head() (Head, bool) { return Head{}, false }
 
 func (unread) Lost() bool { return false }
+
+func (unread) Moved() bool { return false }
 
 // Stamp changes with every committed change of a collection that is known here.
 func (e *Shared) Stamp(ns storage.Namespace) (uint64, error) {

@@ -92,6 +92,12 @@ func (e *Shared) reload(ctx context.Context) error {
 // learn takes what a head says.
 func (e *Shared) learn(h Head) {
 	for {
+		old := e.head.Load()
+		if old.Version >= h.Version || e.head.CompareAndSwap(old, &h) {
+			break
+		}
+	}
+	for {
 		old := e.stamp.Load()
 		if old >= h.Stamp || e.stamp.CompareAndSwap(old, h.Stamp) {
 			return

@@ -2,6 +2,7 @@ package kv
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"time"
 
@@ -47,6 +48,9 @@ func (e *Shared) persist(ctx context.Context, once func() error) error {
 }
 
 func (e *Shared) updateOnce(ctx context.Context, replays *snapshot, fn func(*tx) error, m *memory) error {
+	if replays == nil && e.updateTentatively(ctx, fn, m) {
+		return nil
+	}
 	t, err := e.updateFirst(ctx, replays, fn, m)
 	if err != nil {
 		return err
@@ -74,7 +78,7 @@ func (e *Shared) updateFirst(ctx context.Context, replays *snapshot, fn func(*tx
 
 // sound replaces the error of a function whose reads have failed.
 func (t *tx) sound(err error) error {
-	if err != nil && t.distant.turn.Lost() {
+	if err != nil && t.distant.turn != nil && t.distant.turn.Lost() {
 		return errors.Join(ErrAgain, err)
 	}
 	return err
@@ -105,7 +109,7 @@ func (e *Shared) beginCommit(ctx context.Context, drafts []*memory) (*tx, error)
 		turn.Close()
 		return nil, err
 	}
-	f := &distant{phase: committing, snap: turn, alone: e.store.Alone, turn: turn, head: head, stats: map[uint32]StatsRow{}}
+	f := &distant{phase: committing, snap: turn, e: e, cat: cat, turn: turn, head: head, stats: map[uint32]StatsRow{}}
 	for _, row := range reply.Stats {
 		f.stats[row.Num] = row
 	}
@@ -116,6 +120,9 @@ func (e *Shared) beginCommit(ctx context.Context, drafts []*memory) (*tx, error)
 // commit commits the writes of an Update.
 func (e *Shared) commit(t *tx) error {
 	f := t.distant
+	if f.guessing != nil {
+		return e.commitTentative(t)
+	}
 	before, _ := f.turn.Head()
 	if !t.effective() && f.head.Stamp == before.Stamp {
 		return nil
@@ -131,11 +138,13 @@ func (e *Shared) commit(t *tx) error {
 		}
 	}
 	t.gather(&t.scratch.set)
+	t.scratch.set.Fresh = t.newKeys()
 	began := clock.System().Now()
 	if err := f.turn.Commit(e.life, &t.scratch.set, f.head); err != nil {
 		return err
 	}
 	e.times.Observe(clock.System().Now().Sub(began))
+	e.recent.wrote(t.scratch.set.Writes, f.head.Version)
 	e.commits.Add(1)
 	if t.replays != nil {
 		t.replays.distant.far.tried = false // its claims went with the commit
@@ -146,6 +155,21 @@ func (e *Shared) commit(t *tx) error {
 		t.seen = nil
 	}
 	return nil
+}
+
+// newKeys returns a function that reports whether a key is that of a record, or of
+// an entry of one, that nobody has had before: its id is behind all others.
+func (t *tx) newKeys() func(key []byte) bool {
+	last := make(map[uint32]storage.RecordID, len(t.changes))
+	for _, ch := range t.changes {
+		if ch.cur != nil && ch.base != nil && ch.cur.num == ch.base.num {
+			last[ch.cur.num] = ch.base.lastID
+		}
+	}
+	return func(key []byte) bool {
+		before, ok := last[binary.BigEndian.Uint32(key[1:])]
+		return ok && storage.RecordID(binary.BigEndian.Uint64(key[len(key)-idSize:])) > before
+	}
 }
 
 // watched reports whether a commit has changed a collection that others must see.

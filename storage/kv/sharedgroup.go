@@ -22,16 +22,23 @@ func (e *Shared) UpdateShared(ctx context.Context, fn func(storage.Tx) error) er
 // joint is the engine as package share sees it.
 type joint struct{ e *Shared }
 
-var _ share.Informed = joint{}
+var (
+	_ share.Informed  = joint{}
+	_ share.Tentative = (*tx)(nil)
+	_ share.Restarter = (*tx)(nil)
+)
 
 // Writer holds one token: the right to write on this server.
 func (j joint) Writer() chan struct{} { return j.e.writer }
 
 // BeginGroup begins a transaction without knowing what the updates read.
-func (j joint) BeginGroup(ctx context.Context) (share.Run, error) { return j.BeginGroupOf(ctx, nil) }
+func (j joint) BeginGroup(ctx context.Context) (share.Run, error) {
+	return j.BeginGroupOf(ctx, nil, true)
+}
 
-// BeginGroupOf begins a transaction for updates that have been drafted.
-func (j joint) BeginGroupOf(ctx context.Context, drafts []any) (share.Run, error) {
+// BeginGroupOf begins a transaction for updates that have been drafted. One that is not
+// firm is nil if it is not worth it.
+func (j joint) BeginGroupOf(ctx context.Context, drafts []any, firm bool) (share.Run, error) {
 	if ctx == nil {
 		ctx = j.e.life
 	}
@@ -44,6 +51,12 @@ func (j joint) BeginGroupOf(ctx context.Context, drafts []any) (share.Run, error
 			list = append(list, m)
 		}
 	}
+	if !firm {
+		if t := j.e.beginTentative(ctx, list); t != nil {
+			return t, nil
+		}
+		return nil, ErrMoved
+	}
 	t, err := j.e.beginCommit(ctx, list)
 	if err != nil {
 		return nil, err
@@ -54,3 +67,17 @@ func (j joint) BeginGroupOf(ctx context.Context, drafts []any) (share.Run, error
 // Apart returns false: nothing is gained by committing the updates of a group one
 // by one.
 func (joint) Apart(error) bool { return false }
+
+// Restart begins again under the same lock, with nothing of what was written.
+func (t *tx) Restart() share.Run {
+	f := t.distant
+	if f == nil || f.turn == nil || f.turn.Lost() || t.done {
+		return nil
+	}
+	t.done = true // the next one releases the state
+	t.scratch.release()
+	again := &distant{phase: committing, snap: f.snap, e: f.e, cat: f.cat, turn: f.turn, known: f.known, stats: f.stats}
+	again.head, _ = f.turn.Head()
+	next := &tx{e: t.e, ctx: t.ctx, base: t.base, root: t.base.root, reader: reader{snap: t.reader.snap}, distant: again}
+	return next.write(t.scratch)
+}

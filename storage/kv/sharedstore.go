@@ -12,8 +12,9 @@ import (
 type SharedStore interface {
 	// Snapshot returns a state that its first read chooses: the latest one then. If
 	// the catalog of that state is newer than the given version, reads fail with
-	// [ErrStale].
-	Snapshot(catalog int64) SharedSnapshot
+	// [ErrStale]. With brief, the store may choose it for a single read: another one
+	// fails with [ErrMoved] if anything has been committed since.
+	Snapshot(catalog int64, brief bool) SharedSnapshot
 	// Hold is Snapshot for a state that is chosen at once and kept for long. There
 	// may be only a few.
 	Hold(ctx context.Context, catalog int64) (SharedSnapshot, error)
@@ -23,6 +24,10 @@ type SharedStore interface {
 	// Lock waits until no other server commits, and makes all others wait. It also
 	// reads, the latest state.
 	Lock(ctx context.Context, r *Request) (Turn, *Reply, error)
+	// Attempt commits in one round trip what a Turn would, the head of the state before
+	// being known, if the conditions hold and no transaction of another server has
+	// claims. Otherwise it writes nothing and fails with ErrMoved.
+	Attempt(ctx context.Context, w *WriteSet, before, after Head, c *Conditions) error
 	// Claim makes a snapshot transaction claim what it writes, for all servers. It
 	// returns which claims it has got, and whether everything is as it must be.
 	Claim(ctx context.Context, r *ClaimRequest) (granted []bool, same bool, err error)
@@ -53,6 +58,9 @@ type SharedStore interface {
 
 // ErrStale says that the catalog has changed.
 var ErrStale = errors.New("the catalog has changed")
+
+// ErrMoved says that a state that was chosen for a single read cannot be had any more.
+var ErrMoved = errors.New("the state is not there any more")
 
 // Head is what commits change together.
 type Head struct {
@@ -86,6 +94,8 @@ type SharedSnapshot interface {
 	Head() (h Head, ok bool)
 	// Lost reports whether the state was lost before anything was read of it.
 	Lost() bool
+	// Moved reports whether a read has failed with ErrMoved.
+	Moved() bool
 	// Close releases the state.
 	Close()
 }
@@ -165,6 +175,8 @@ type Page struct {
 	Span
 	Reverse bool
 	Limit   int  // 0: the store chooses
+	Wanted  int  // how many rows are likely to be taken; 0: not known
+	Size    int  // the average size of a value, as far as it is known
 	Resumed bool // the range continues one that was read before: much of it is likely to be read
 	Before  int  // pages of the range that were read before
 	// Joined reads the records of entries instead of their values.

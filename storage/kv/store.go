@@ -59,6 +59,8 @@ type Iterator interface {
 type WriteSet struct {
 	Writes []Write
 	Drops  []Span
+	// Fresh reports whether the key of a record or an entry is certainly new. May be nil.
+	Fresh func(key []byte) bool
 }
 
 // Write sets a key, or deletes it if Value is nil.

@@ -56,7 +56,7 @@ func (s *scratch) changes(n int) []keydiff.Change {
 func (s *scratch) release() {
 	clear(s.set.Writes)
 	clear(s.set.Drops)
-	s.set.Writes, s.set.Drops = s.set.Writes[:0], s.set.Drops[:0]
+	s.set.Writes, s.set.Drops, s.set.Fresh = s.set.Writes[:0], s.set.Drops[:0], nil
 	if cap(s.set.Writes) > 1<<12 {
 		s.set = WriteSet{}
 	}
@@ -149,6 +149,7 @@ func (t *tx) own(ns storage.Namespace) (*coll, error) {
 	}
 	ch := &change{base: c}
 	ch.cur = c.clone(ch)
+	ch.cur.bare = false
 	t.changes = append(t.changes, ch)
 	t.root.set(ch.cur)
 	return ch.cur, nil

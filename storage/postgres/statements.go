@@ -48,6 +48,10 @@ var (
 	lockHead   = stmt(`select ver, catalog, stamp, numbers from head for update`)
 	writeHead  = stmt(`update head set ver = $1, catalog = $2, stamp = $3, numbers = $4`, typeInt8, typeInt8, typeInt8, typeInt8)
 
+	// A state for one read is that of one statement.
+	findOnce = stmt(`select h.ver, h.catalog, h.stamp, h.numbers, x.k, x.v from head h left join lateral (select e.k, (select r.v from kv r where r.c = $1 and r.k = '\x72'::bytea || substring(e.k from length(e.k) - 7)) as v from kv e where e.c = $1 and e.k >= $2 and e.k < $3 order by e.k limit 1) x on true where h.one = 1`, typeInt4, typeBytes, typeBytes)
+	getOnce  = stmt(`select h.ver, h.catalog, h.stamp, h.numbers, (select v from kv where c = $1 and k = $2) from head h where h.one = 1`, typeInt4, typeBytes)
+
 	selectKey   = stmt(`select v from kv where c = $1 and k = $2`, typeInt4, typeBytes)
 	selectKeys  = stmt(`select u.i, x.v from unnest($1::int4[], $2::bytea[]) with ordinality u(c, k, i), lateral (select v from kv where kv.c = u.c and kv.k = u.k limit 1) x order by u.i`, typeInt4s, typeBytess)
 	selectNewer = stmt(`select u.i, case when x.ver > u.ver then x.v end from unnest($1::int4[], $2::bytea[], $3::int8[]) with ordinality u(c, k, ver, i), lateral (select v, ver from kv where kv.c = u.c and kv.k = u.k limit 1) x order by u.i`, typeInt4s, typeBytess, typeInt8s)
@@ -61,9 +65,10 @@ var (
 	pageJoinedDown = stmt(`select k, (select r.v from kv r where r.c = $1 and r.k = '\x72'::bytea || substring(e.k from length(e.k) - 7)) from (select k from kv where c = $1 and k >= $2 and k < $3 order by k desc limit $4) e`, typeInt4, typeBytes, typeBytes, typeInt8)
 
 	selectStats   = stmt(`select num, ver, row from stats where num = any($1::int4[])`, typeInt4s)
-	changedStats  = stmt(`select num, ver, row from stats where ver > $1`, typeInt8)
+	changedStats  = stmt(`select num, ver, row from stats where ver > $1 and exists (select 1 from head where ver > $1)`, typeInt8)
 	selectCatalog = stmt(`select c.num, c.ver, case when c.ver > $1 then c.doc end, s.ver, s.row from catalog c join stats s on s.num = c.num`, typeInt8)
 
+	insertKeys    = stmt(`insert into kv (c, k, v, ver) select u.c, u.k, u.v, $4 from unnest($1::int4[], $2::bytea[], $3::bytea[]) u(c, k, v)`, typeInt4s, typeBytess, typeBytess, typeInt8)
 	writeKeys     = stmt(`insert into kv as t (c, k, v, ver) select u.c, u.k, u.v, $4 from unnest($1::int4[], $2::bytea[], $3::bytea[]) u(c, k, v) on conflict (c, k) do update set v = excluded.v, ver = excluded.ver`, typeInt4s, typeBytess, typeBytess, typeInt8)
 	deleteKeys    = stmt(`delete from kv using unnest($1::int4[], $2::bytea[]) u(c, k) where kv.c = u.c and kv.k = u.k`, typeInt4s, typeBytess)
 	deleteRange   = stmt(`delete from kv where c = $1 and k >= $2 and k < $3`, typeInt4, typeBytes, typeBytes)
@@ -86,6 +91,13 @@ var (
 	leaveServers  = stmt(`delete from server where id = $1`, typeText)
 	writeSeq      = stmt(`update server set seq = $2 where id = $1`, typeText, typeInt8)
 	readSeq       = stmt(`select seq from server where id = $1`, typeText)
+
+	// What a commit without the lock takes for granted: each of these divides by whether
+	// it is so.
+	moveHead    = stmt(`with moved as (update head set ver = $2, stamp = $3 where one = 1 and ver = $1 and not exists (select 1 from claim where server < $4) and not exists (select 1 from claim where server > $4) returning 1), noted as (update server set seq = $5 where id = $4 and exists (select 1 from moved)), renewed as (update stats set ver = $2, row = u.row from unnest($6::int4[], $7::bytea[], $8::int8[]) u(num, row, was) where stats.num = u.num and stats.ver = u.was and exists (select 1 from moved) returning 1) select 1 / (case when (select count(*) from moved) = 1 and (select count(*) from renewed) = $9 then 1 else 0 end)`, typeInt8, typeInt8, typeInt8, typeText, typeInt8, typeInt4s, typeBytess, typeInt8s, typeInt8)
+	surelySame  = stmt(`select 1 / (case when count(*) = $4 then 1 else 0 end) from unnest($1::int4[], $2::bytea[], $3::int8[]) u(c, k, ver), lateral (select 1 from kv where kv.c = u.c and kv.k = u.k and kv.ver <= u.ver limit 1) x`, typeInt4s, typeBytess, typeInt8s, typeInt8)
+	surelyNone  = stmt(`select 1 / (case when count(*) = 0 then 1 else 0 end) from unnest($1::int4[], $2::bytea[], $3::bytea[]) u(c, lo, hi), lateral (select 1 from kv where kv.c = u.c and kv.k >= u.lo and kv.k < u.hi limit 1) x`, typeInt4s, typeBytess, typeBytess)
+	surelyRange = stmt(`select 1 / (case when count(*) = $4 and coalesce(max(ver), 0) <= $5 then 1 else 0 end) from kv where c = $1 and k >= $2 and k < $3`, typeInt4, typeBytes, typeBytes, typeInt8, typeInt8)
 
 	// A claim counts as long as its row exists. Those of a server that has not been
 	// heard of for 8 seconds are removed, and it gets no further ones: lifetime less

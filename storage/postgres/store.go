@@ -174,8 +174,8 @@ func again(err error) error {
 }
 
 // Snapshot returns the state that its first read chooses.
-func (s *store) Snapshot(catalog int64) kv.SharedSnapshot {
-	return &view{s: s, from: s.pool, catalog: catalog}
+func (s *store) Snapshot(catalog int64, brief bool) kv.SharedSnapshot {
+	return &view{s: s, from: s.pool, catalog: catalog, brief: brief}
 }
 
 // ErrManySnapshots is a conflict: the transaction may be tried again later.

@@ -88,17 +88,8 @@ func (t *turn) Commit(ctx context.Context, w *kv.WriteSet, h kv.Head) error {
 	rows.queue(t.l.conn, h.Version)
 	t.l.queue(writeHead, int8Value(h.Version), int8Value(h.Catalog), int8Value(int64(h.Stamp)), int8Value(int64(h.Numbers)))
 	s.seq++
-	seq := s.seq
-	t.l.queue(writeSeq, []byte(s.id), int8Value(seq))
-	if t.txn != 0 {
-		list := newArray(typeInt8, 1, 8)
-		list.addInt8(t.txn)
-		t.l.queue(dropClaims, []byte(s.id), list.value())
-	}
-	if t.others > 0 && s.members.notifies.Load() {
-		t.l.queue(notifyOthers, []byte(s.members.channel), []byte{})
-	}
-	t.l.queue(commit)
+	t.l.queue(writeSeq, []byte(s.id), int8Value(s.seq))
+	t.finish(t.others > 0)
 	err := t.l.run(ctx, nil)
 	if err == nil {
 		t.over = true
@@ -108,14 +99,32 @@ func (t *turn) Commit(ctx context.Context, w *kv.WriteSet, h kv.Head) error {
 	}
 	err = s.explain(ctx, err)
 	if t.l.broken != nil {
-		t.Close()
-		s.drop()
-		if err = s.outcome(ctx, seq, err); err == nil {
-			s.claimants.Delete(t.txn)
-		}
-		return err
+		return t.unknown(ctx, s.seq, err)
 	}
 	return again(err)
+}
+
+// finish queues the end of a commit.
+func (t *turn) finish(others bool) {
+	if t.txn != 0 {
+		list := newArray(typeInt8, 1, 8)
+		list.addInt8(t.txn)
+		t.l.queue(dropClaims, []byte(t.s.id), list.value())
+	}
+	if others && t.s.members.notifies.Load() {
+		t.l.queue(notifyOthers, []byte(t.s.members.channel), []byte{})
+	}
+	t.l.queue(commit)
+}
+
+// unknown finds out whether a commit has happened when the connection was lost.
+func (t *turn) unknown(ctx context.Context, seq int64, err error) error {
+	t.Close()
+	t.s.drop()
+	if err = t.s.outcome(ctx, seq, err); err == nil {
+		t.s.claimants.Delete(t.txn)
+	}
+	return err
 }
 
 // Seen waits until all living servers have seen the commit.
@@ -191,7 +200,7 @@ func (t *turn) Close() {
 
 // rows are the writes of a commit, by their tables.
 type rows struct {
-	sets, dels           []kv.Write
+	news, sets, dels     []kv.Write
 	stats, entries       []kv.Write
 	goneStats, goneEntry []uint32
 	drops                []kv.Span
@@ -204,6 +213,8 @@ func sortOut(w *kv.WriteSet) *rows {
 		switch num := binary.BigEndian.Uint32(x.Key[1:]); {
 		case x.Key[0] == 'd' && x.Value == nil:
 			r.dels = append(r.dels, x)
+		case x.Key[0] == 'd' && w.Fresh != nil && w.Fresh(x.Key):
+			r.news = append(r.news, x)
 		case x.Key[0] == 'd':
 			r.sets = append(r.sets, x)
 		case x.Key[0] == 's' && x.Value == nil:
@@ -226,6 +237,9 @@ const (
 )
 
 func (r *rows) queue(c *conn, version int64) {
+	parts(r.news, func(nums, keys, values array) {
+		c.queue(insertKeys, nums.value(), keys.value(), values.value(), int8Value(version))
+	})
 	parts(r.sets, func(nums, keys, values array) {
 		c.queue(writeKeys, nums.value(), keys.value(), values.value(), int8Value(version))
 	})

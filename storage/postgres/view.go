@@ -8,12 +8,15 @@ import (
 	"github.com/duskdb/duskdb/storage/kv"
 )
 
-// view is a state: a read-only transaction, which begins with the first read.
+// view is a state: a read-only transaction, which begins with the first read. The
+// first read of a brief one is a transaction of its own.
 type view struct {
 	s       *store
 	from    *pool // that has the connection
 	catalog int64
 	held    bool
+	brief   bool
+	moved   bool
 	l       lease
 	head    kv.Head
 	begun   bool
@@ -27,6 +30,9 @@ func (v *view) Head() (kv.Head, bool) { return v.head, v.begun }
 // Lost reports whether the connection was lost before the first answer.
 func (v *view) Lost() bool { return v.lost }
 
+// Moved reports whether the state of a brief view was gone when more was read.
+func (v *view) Moved() bool { return v.moved }
+
 // Read makes a round trip.
 func (v *view) Read(ctx context.Context, r *kv.Request) (*kv.Reply, error) {
 	if v.ended || v.s.closed.Load() {
@@ -35,17 +41,24 @@ func (v *view) Read(ctx context.Context, r *kv.Request) (*kv.Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
-	if v.begun {
-		if v.head.Catalog > v.catalog {
-			return nil, kv.ErrStale
-		}
-		if r.Empty() {
-			return &kv.Reply{}, nil
-		}
+	switch {
+	case v.moved:
+		return nil, kv.ErrMoved
+	case v.begun && v.head.Catalog > v.catalog:
+		return nil, kv.ErrStale
+	case v.begun && r.Empty():
+		return &kv.Reply{}, nil
+	case v.begun && v.brief:
+		return v.readOn(ctx, r)
+	case v.begun:
 		return v.read(ctx, r)
 	}
+	return v.begin(ctx, r)
+}
+
+// begin makes the first round trip, which chooses the state.
+func (v *view) begin(ctx context.Context, r *kv.Request) (reply *kv.Reply, err error) {
 	if v.l.conn == nil {
-		var err error
 		if v.held {
 			v.l, err = v.s.pool.extra(ctx)
 		} else {
@@ -57,13 +70,11 @@ func (v *view) Read(ctx context.Context, r *kv.Request) (*kv.Reply, error) {
 		}
 	}
 	floor := v.s.newest.Load()
-	v.l.queue(beginReader)
-	v.l.queue(selectHead)
-	reply, err := v.trip(ctx, 2, r, func(n int, row [][]byte) {
-		if n == 1 {
-			v.head, v.begun = headOf(row), true
-		}
-	})
+	if v.brief {
+		reply, err = v.once(ctx, r)
+	} else {
+		reply, err = v.first(ctx, r)
+	}
 	if err == nil {
 		err = v.s.explain(ctx, v.s.progressed(v.l.conn, floor, v.head))
 	}
@@ -75,7 +86,71 @@ func (v *view) Read(ctx context.Context, r *kv.Request) (*kv.Reply, error) {
 			v.s.drop()
 		}
 	case v.head.Catalog > v.catalog:
-		return nil, kv.ErrStale
+		err = kv.ErrStale
+	}
+	if v.brief {
+		v.giveBack()
+	}
+	return reply, err
+}
+
+// first begins the transaction.
+func (v *view) first(ctx context.Context, r *kv.Request) (*kv.Reply, error) {
+	v.l.queue(beginReader)
+	v.l.queue(selectHead)
+	return v.trip(ctx, 2, r, func(n int, row [][]byte) {
+		if n == 1 {
+			v.head, v.begun = headOf(row), true
+		}
+	})
+}
+
+// once makes a transaction of one read: of one statement, if that is of a kind that
+// is frequent.
+func (v *view) once(ctx context.Context, r *kv.Request) (*kv.Reply, error) {
+	reply := &kv.Reply{}
+	var row func(values [][]byte)
+	switch p := r.Page; {
+	case p != nil && p.Limit == 1 && p.Joined && !p.Reverse:
+		num, lo := dataKey(p.Lo)
+		v.l.queue(findOnce, int4Value(num), lo, endOf(p.Span))
+		row = func(x [][]byte) {
+			if x[4] != nil {
+				key := append(append(make([]byte, 0, 5+len(x[4])), p.Lo[:5]...), x[4]...)
+				reply.Page = []kv.KV{{Key: key, Value: clone(x[5])}}
+				reply.More = true
+			}
+		}
+	case len(r.Points) == 1 && r.Points[0].Seen == 0 && p == nil && len(r.Ends)+len(r.Ranges)+len(r.Stats)+len(r.Claims) == 0:
+		num, rest := dataKey(r.Points[0].Key)
+		v.l.queue(getOnce, int4Value(num), rest)
+		row = func(x [][]byte) { reply.Points = []kv.PointReply{{Value: clone(x[4])}} }
+	default:
+		v.l.queue(beginReader)
+		v.l.queue(selectHead)
+		return v.trip(ctx, 2, r, func(n int, row [][]byte) {
+			if n == 1 {
+				v.head, v.begun = headOf(row), true
+			}
+		}, rollback)
+	}
+	err := v.l.run(ctx, func(_ int, x [][]byte) error {
+		v.head, v.begun = headOf(x), true
+		row(x)
+		return nil
+	})
+	return reply, v.s.explain(ctx, err)
+}
+
+// readOn begins a transaction on the state that was chosen for a single read, if that
+// is still the latest.
+func (v *view) readOn(ctx context.Context, r *kv.Request) (*kv.Reply, error) {
+	before := v.head.Version
+	v.brief, v.begun = false, false
+	reply, err := v.begin(ctx, r)
+	if v.begun && v.head.Version != before {
+		v.moved = true
+		return nil, kv.ErrMoved
 	}
 	return reply, err
 }
@@ -84,9 +159,12 @@ func (v *view) read(ctx context.Context, r *kv.Request) (*kv.Reply, error) {
 	return v.trip(ctx, 0, r, nil)
 }
 
-// trip sends a request behind what is queued already.
-func (v *view) trip(ctx context.Context, before int, r *kv.Request, first func(n int, row [][]byte)) (*kv.Reply, error) {
+// trip sends a request behind what is queued already, and before what comes last.
+func (v *view) trip(ctx context.Context, before int, r *kv.Request, first func(n int, row [][]byte), last ...*statement) (*kv.Reply, error) {
 	a := ask(v.l.conn, r, &v.s.sizes, v.s.id)
+	for _, s := range last {
+		v.l.queue(s)
+	}
 	err := v.l.run(ctx, func(n int, row [][]byte) error {
 		if n < before {
 			first(n, row)
@@ -110,10 +188,15 @@ func (v *view) Close() {
 	if v.held {
 		<-v.s.holds
 	}
+	v.giveBack()
+}
+
+// giveBack ends the transaction, if it has not ended yet, and gives the connection back.
+func (v *view) giveBack() {
 	if v.l.conn == nil {
 		return
 	}
-	if v.l.broken == nil {
+	if v.l.broken == nil && v.l.status != 'I' {
 		v.l.queue(rollback)
 		v.l.send()
 	}
@@ -297,8 +380,9 @@ func (a *answers) ranges(c *conn, ranges []kv.SeenRange) {
 const (
 	firstRows   = 128
 	resumedRows = 320
-	mostRows    = 1024 // what cursors read at a time
-	mostBytes   = 2 << 20
+	mostRows    = 1024
+	mostWanted  = 4096
+	mostBytes   = 4 << 20
 )
 
 func (a *answers) readPage(c *conn, p *kv.Page) {
@@ -313,8 +397,13 @@ func (a *answers) readPage(c *conn, p *kv.Page) {
 			a.limit = resumedRows
 		}
 		a.limit = min(a.limit<<min(2*p.Before, 8), mostRows)
+		if p.Wanted > 0 {
+			a.limit = min(p.Wanted, mostWanted)
+		}
 		if size := a.sizes.of(num, p.Joined); size > 0 {
-			a.limit = max(min(a.limit, mostBytes/size), 4)
+			a.limit = max(min(a.limit, mostBytes/max(size, p.Size)), 4)
+		} else if p.Size > 0 {
+			a.limit = max(min(a.limit, mostBytes/p.Size), 4)
 		} else if p.Joined || lo[0] == 'r' {
 			a.limit = min(a.limit, firstRows)
 		}

@@ -90,6 +90,10 @@ func (e *Entry) Exists() bool { return e.id != 0 }
 // IsFirst reports whether there is no collection, so that Put will make it.
 func (e *Entry) IsFirst() bool { return e.coll == nil }
 
+// Place returns the UUID of the collection and the id of the record, of a document that
+// exists.
+func (e *Entry) Place() (coll [16]byte, id storage.RecordID) { return e.coll.Info().UUID, e.id }
+
 // Put stores the document, which has the _id of the entry. now is the instant
 // of writing.
 func (e *Entry) Put(d value.Doc, now int64) (err error) {

@@ -3,6 +3,7 @@ package storagetest
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -73,16 +74,21 @@ func (sim *simulation) update(t *rapid.T) {
 	ops := DrawOps(t, sim.model, 12)
 	fail := rapid.IntRange(0, 4).Draw(t, "fail") == 0
 	var after *Model
+	var wrong error // of the last run: in one that is undone, an operation may fail for the engine's reasons
 	err := sim.s.Update(ctx, func(tx storage.Tx) error {
-		after = sim.model.Clone()
+		after, wrong = sim.model.Clone(), nil
 		for _, o := range ops {
-			sim.step(after, tx, o, len(sim.txns) > 0)
+			_, err := step(after, tx, o, len(sim.txns) > 0)
+			wrong = errors.Join(wrong, err)
 		}
 		if fail {
 			return errRollback
 		}
 		return nil
 	})
+	if wrong != nil {
+		t.Fatal(wrong)
+	}
 	if fail != errors.Is(err, errRollback) || !fail && err != nil {
 		t.Fatalf("update: %v", err)
 	}
@@ -92,19 +98,29 @@ func (sim *simulation) update(t *rapid.T) {
 	}
 }
 
-// step does one operation on both sides. It reports whether it succeeded.
-func (sim *simulation) step(m *Model, tx storage.Tx, o Op, mayConflict bool) bool {
+// step does one operation on both sides, and reports whether it succeeded. It fails if the
+// sides differ.
+func step(m *Model, tx storage.Tx, o Op, mayConflict bool) (done bool, err error) {
 	before := m.Clone()
 	want := m.Apply(o)
 	got := Apply(tx, o)
 	if mayConflict && errors.Is(got, storage.ErrConflict) {
 		*m = *before
-		return false
+		return false, nil
 	}
 	if !SameError(got, want) {
-		sim.Fatalf("%v: error %v, want %v", o, got, want)
+		return false, fmt.Errorf("%v: error %w, want %w", o, got, want)
 	}
-	return want == nil
+	return want == nil, nil
+}
+
+// must is step for an operation whose run is not repeated.
+func (sim *simulation) must(m *Model, tx storage.Tx, o Op, mayConflict bool) bool {
+	done, err := step(m, tx, o, mayConflict)
+	if err != nil {
+		sim.Fatal(err)
+	}
+	return done
 }
 
 func (sim *simulation) begin(t *rapid.T) {
@@ -141,7 +157,7 @@ func (sim *simulation) inside(t *rapid.T) {
 		if c := x.model.colls[o.NS]; c != nil {
 			before = c.ids()
 		}
-		switch done := sim.step(x.model, x.Txn, o, !x.alone); {
+		switch done := sim.must(x.model, x.Txn, o, !x.alone); {
 		case done && o.Kind == "deleteRange":
 			// The commit removes these records, and not what is in the range by then.
 			for _, id := range before {

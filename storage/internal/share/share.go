@@ -47,8 +47,22 @@ type Host interface {
 // Informed is a Host that prepares a group with what each of its updates brings.
 type Informed interface {
 	Host
-	// BeginGroupOf is BeginGroup for updates that have brought this.
-	BeginGroupOf(ctx context.Context, brought []any) (Run, error)
+	// BeginGroupOf is BeginGroup for updates that have brought this. Unless it has to be
+	// firm, the transaction may be [Tentative].
+	BeginGroupOf(ctx context.Context, brought []any, firm bool) (Run, error)
+}
+
+// Tentative is a Run that may have begun on a state that is not the latest. If one of its
+// updates fails, or its commit, nothing of it counts: the group runs again, in a
+// firm transaction.
+type Tentative interface {
+	Tentative() bool
+}
+
+// Restarter is a Run that can begin again on the state on which it began.
+type Restarter interface {
+	// Restart ends the transaction and returns another one; nil: it cannot.
+	Restart() Run
 }
 
 // update is an update in the queue. The goroutine that has the right to write
@@ -207,19 +221,27 @@ const (
 // those that are committed but have to settle.
 func runGroup(h Host, group []*update) (ran []*update, settler Settler) {
 	left := group
+	if ran, settler, done := runTentatively(h, group); done {
+		return ran, settler
+	}
+	var t Run
 	for restarts := 0; len(left) > 0; restarts++ {
 		if restarts == mostRestarts { // many fail: no run should be repeated for each of them
+			end(t)
 			runEach(h, left)
 			return nil, nil
 		}
-		t, err := begin(groupContext(left), h, left)
+		var err error
+		if t == nil {
+			t, err = begin(groupContext(left), h, left, true)
+		}
 		if err != nil {
 			fail(left, err)
 			return nil, nil
 		}
 		ran, clean := runAll(t, left)
 		if !clean {
-			t.End()
+			t = restart(t)
 			left = ran
 			continue
 		}
@@ -235,11 +257,53 @@ func runGroup(h Host, group []*update) (ran []*update, settler Settler) {
 		fail(ran, err)
 		return nil, nil
 	}
+	end(t)
 	return nil, nil
 }
 
+// runTentatively runs a group in a transaction that may fail for no fault of its own.
+// done says that it has not.
+func runTentatively(h Host, group []*update) (ran []*update, settler Settler, done bool) {
+	if _, ok := h.(Informed); !ok {
+		return nil, nil, false
+	}
+	t, err := begin(groupContext(group), h, group, false)
+	if err != nil {
+		return nil, nil, false // as the firm one will
+	}
+	defer t.End()
+	if tentative, ok := t.(Tentative); !ok || !tentative.Tentative() {
+		return nil, nil, false
+	}
+	if ran, _ = runAll(t, group); len(ran) == len(group) && t.Commit() == nil {
+		settler, _ = t.(Settler)
+		return ran, settler, true
+	}
+	for _, u := range group {
+		u.err, u.panicked = nil, nil
+	}
+	return nil, nil, false
+}
+
+// restart returns a transaction on the state on which another one began, or nil.
+func restart(t Run) Run {
+	if r, ok := t.(Restarter); ok {
+		if next := r.Restart(); next != nil {
+			return next
+		}
+	}
+	t.End()
+	return nil
+}
+
+func end(t Run) {
+	if t != nil {
+		t.End()
+	}
+}
+
 // begin begins a transaction for a group.
-func begin(ctx context.Context, h Host, group []*update) (Run, error) {
+func begin(ctx context.Context, h Host, group []*update, firm bool) (Run, error) {
 	informed, ok := h.(Informed)
 	if !ok {
 		return h.BeginGroup(ctx)
@@ -248,7 +312,7 @@ func begin(ctx context.Context, h Host, group []*update) (Run, error) {
 	for i, u := range group {
 		brought[i] = u.brought
 	}
-	return informed.BeginGroupOf(ctx, brought)
+	return informed.BeginGroupOf(ctx, brought, firm)
 }
 
 // mostRestarts is how often the runs of a group start over before its updates run one by
@@ -266,7 +330,7 @@ func fail(group []*update, err error) {
 // fail.
 func runEach(h Host, group []*update) {
 	for i, u := range group {
-		t, err := begin(u.ctx, h, group[i:i+1])
+		t, err := begin(u.ctx, h, group[i:i+1], true)
 		if err != nil {
 			u.err = err
 			continue

@@ -1,0 +1,109 @@
+package kv
+
+import "sync"
+
+// recent remembers which records were found by their keys lately. Drafts take them for
+// the present ones, as the commit makes sure of what its drafts have read.
+type recent struct {
+	mu       sync.Mutex
+	now, old map[string]*found // by the beginning of the range that was looked in
+	records  map[string]*found // the same, by the keys of the records
+}
+
+// found is a record that was found as the first in a range.
+type found struct {
+	lo, record string // the keys of the range and of the record
+	entry      []byte
+	value      []byte
+	version    int64 // in whose state it was found
+}
+
+// The size of what is remembered.
+const (
+	mostRecent      = 2048
+	mostRecentBytes = 4 << 10 // of one record
+)
+
+// put remembers a record that was found.
+func (r *recent) put(s Span, entry, value []byte, version int64) {
+	if len(value) > mostRecentBytes || value == nil {
+		return
+	}
+	f := &found{lo: string(s.Lo), record: string(recordOf(s.Lo, entry)), entry: entry, value: value, version: version}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.now) >= mostRecent || r.now == nil {
+		for _, gone := range r.old {
+			if r.records[gone.record] == gone {
+				delete(r.records, gone.record)
+			}
+		}
+		r.old, r.now = r.now, make(map[string]*found)
+		if r.records == nil {
+			r.records = make(map[string]*found)
+		}
+	}
+	r.now[f.lo], r.records[f.record] = f, f
+}
+
+// get returns what was found in a range lately, or nil.
+func (r *recent) get(s Span) *found {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f := r.now[view(s.Lo)]
+	if f == nil {
+		f = r.old[view(s.Lo)]
+	}
+	if f == nil || r.records[f.record] != f {
+		return nil
+	}
+	return f
+}
+
+// wrote takes the writes of a commit.
+func (r *recent) wrote(list []Write, version int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.records) == 0 {
+		return
+	}
+	for _, w := range list {
+		if w.Key[0] != spaceData || w.Key[collPrefix] != kindRecord {
+			continue
+		}
+		f := r.records[view(w.Key)]
+		if f == nil {
+			continue
+		}
+		delete(r.records, f.record)
+		if w.Value != nil && len(w.Value) <= mostRecentBytes && !removes(list, f.entry) {
+			next := *f
+			next.value, next.version = w.Value, version
+			r.now[next.lo], r.records[next.record] = &next, &next
+		}
+	}
+}
+
+// removes reports whether one of the writes removes a key.
+func removes(list []Write, key []byte) bool {
+	lo, hi := 0, len(list) // they are in the order of their keys, but for what is of whole collections
+	for lo < hi {
+		if mid := (lo + hi) / 2; view(list[mid].Key) < view(key) {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo < len(list) && view(list[lo].Key) == view(key) && list[lo].Value == nil
+}
+
+// forget drops what was not as it was remembered.
+func (r *recent) forget(list []*memory) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, m := range list {
+		for key := range m.points {
+			delete(r.records, key)
+		}
+	}
+}
