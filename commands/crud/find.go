@@ -51,7 +51,7 @@ func runFind(c *kernel.Call) error {
 func beginFind(c *kernel.Call, ns storage.Namespace, a *exec.FindArgs, size int64) (f *exec.Finder, err error) {
 	err = c.InOneView(func() error {
 		if f, err = openFind(c, ns, a); err == nil && size != 0 {
-			f.Exec.ReadAhead(exec.FirstChunk)
+			f.Exec.ReadAhead(exec.FirstRead(size))
 		}
 		return err
 	})

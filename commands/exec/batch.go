@@ -15,6 +15,15 @@ import (
 // defaultBatch is the first batch of find and aggregate without batchSize.
 const defaultBatch = 101
 
+// FirstRead is how many records are read at first for a batch of documents; -1: the
+// default.
+func FirstRead(batch int64) int {
+	if batch < 0 {
+		batch = defaultBatch
+	}
+	return int(max(FirstChunk, min(batch, mostChunk)))
+}
+
 // maxBatchBytes bounds the documents of one reply; a single document may
 // pass it.
 const maxBatchBytes = 16 * 1024 * 1024

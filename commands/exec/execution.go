@@ -234,7 +234,9 @@ func (k *entryKeys) Reset() { k.bytes, k.ends = k.bytes[:0], k.ends[:0] }
 // since many finds need only a few, and more in each further chunk.
 const (
 	FirstChunk = 32   // of the first chunk
-	mostChunk  = 1024 // at most
+	mostChunk  = 2048 // at most
+
+	chunkBytes = 16 << 20 // of documents, at most
 )
 
 // NewScanIterator starts an iteration over a collection.
@@ -488,17 +490,20 @@ func (r *ScanIterator) read(coll storage.Collection) error {
 	if r.skip > 0 {
 		return r.readDistinct(coll, s, kr)
 	}
-	visited := 0
+	kr.Wanted = r.chunk
+	visited, bytes, full := 0, 0, false
 	err := r.scanIndex(coll, s.Index, kr, func(key []byte, rec storage.Record) bool {
 		visited++
 		r.at.key, r.at.after = append(r.at.key[:0], key...), rec.ID
 		if r.isNew(rec.ID, s) {
 			r.failed = r.entry(key, rec)
 		}
-		return visited < r.chunk && r.failed == nil
+		bytes += len(rec.Doc)
+		full = visited >= r.chunk || bytes >= chunkBytes
+		return !full && r.failed == nil
 	})
 	r.at.started = true
-	if visited < r.chunk {
+	if !full {
 		r.nextRange(s)
 	}
 	return r.examined(s, visited, err)
@@ -523,8 +528,9 @@ func (r *ScanIterator) readRecords(coll storage.Collection, s *Scan) error {
 	if r.at.started {
 		rg.After = r.at.after
 	}
+	rg.Wanted = r.chunk
 	now := r.x.Running().Now
-	visited, taken, ended := 0, 0, true
+	visited, taken, bytes, ended := 0, 0, 0, true
 	err := coll.Scan(rg, func(rec storage.Record) bool {
 		visited++
 		r.at.after = rec.ID
@@ -533,10 +539,11 @@ func (r *ScanIterator) readRecords(coll storage.Collection, s *Scan) error {
 			return ended
 		}
 		taken++
+		bytes += len(rec.Doc)
 		if r.isNew(rec.ID, s) {
 			r.buf = append(r.buf, rec)
 		}
-		ended = taken < r.chunk && visited < mostChunk
+		ended = taken < r.chunk && visited < mostChunk && bytes < chunkBytes
 		return ended
 	})
 	r.at.started = true

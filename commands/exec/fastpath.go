@@ -29,7 +29,7 @@ func FastFind(c *kernel.Call) (handled bool, err error) {
 	r := pointReads.Get().(*pointRead)
 	defer r.release()
 	r.c, r.ns, r.key = c, ns, value.AppendKey(r.key[:0], f.id)
-	err = c.View(r.find)
+	err = c.ViewBriefly(r.find)
 	if err == nil && !r.handled {
 		return false, nil
 	}
@@ -130,6 +130,7 @@ func (r *pointRead) release() {
 }
 
 func (r *pointRead) look(tx storage.Tx) error {
+	r.handled, r.rec = false, storage.Record{}
 	coll, err := tx.Collection(r.ns)
 	if err != nil {
 		r.handled = errors.Is(err, storage.ErrNotFound)

@@ -54,8 +54,8 @@ func (s *Scan) locate(from int, key []byte) (at int, inside bool) {
 
 // readRanges takes one chunk from the current range and those behind it.
 func (r *ScanIterator) readRanges(coll storage.Collection, s *Scan) (err error) {
-	visited, taken := 0, 0
-	for err == nil && r.failed == nil && taken < r.chunk && r.at.within < len(s.Ranges) {
+	visited, taken, bytes := 0, 0, 0
+	for err == nil && r.failed == nil && taken < r.chunk && bytes < chunkBytes && r.at.within < len(s.Ranges) {
 		if err = r.tick(); err != nil {
 			break
 		}
@@ -71,11 +71,12 @@ func (r *ScanIterator) readRanges(coll storage.Collection, s *Scan) (err error) 
 				return false
 			}
 			taken++
+			bytes += len(rec.Doc)
 			r.at.started, r.at.key, r.at.after = true, append(r.at.key[:0], key...), rec.ID
 			if r.isNew(rec.ID, s) {
 				r.failed = r.entry(key, rec)
 			}
-			ended = taken < r.chunk && r.failed == nil
+			ended = taken < r.chunk && bytes < chunkBytes && r.failed == nil
 			return ended
 		})
 		if ended {
@@ -92,6 +93,7 @@ func (r *ScanIterator) readRanges(coll storage.Collection, s *Scan) (err error) 
 // the index.
 func (r *ScanIterator) onwards(s *Scan) storage.KeyRange {
 	kr := s.Ranges[r.at.within]
+	kr.Wanted = r.chunk
 	if kr.Reverse {
 		kr.Lo = nil
 	} else {

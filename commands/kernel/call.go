@@ -102,7 +102,19 @@ type transactions struct {
 
 // View runs fn on the state that the command reads: that of its transaction or snapshot,
 // else the latest.
-func (c *Call) View(fn func(storage.Tx) error) error {
+func (c *Call) View(fn func(storage.Tx) error) error { return c.view(fn, storage.Engine.View) }
+
+// ViewBriefly is View for a function that is likely to read once, and that starts over
+// each time it runs.
+func (c *Call) ViewBriefly(fn func(storage.Tx) error) error {
+	return c.view(fn, briefly)
+}
+
+func briefly(e storage.Engine, ctx context.Context, fn func(storage.Tx) error) error {
+	return storage.ViewBriefly(ctx, e, fn)
+}
+
+func (c *Call) view(fn func(storage.Tx) error, view func(storage.Engine, context.Context, func(storage.Tx) error) error) error {
 	if t := c.Transaction(); t != nil {
 		return fn(t.View)
 	}
@@ -112,7 +124,7 @@ func (c *Call) View(fn func(storage.Tx) error) error {
 	if c.together != nil {
 		return fn(c.together)
 	}
-	return c.Svc.Engine.View(c.Ctx, fn)
+	return view(c.Svc.Engine, c.Ctx, fn)
 }
 
 // InOneView runs a part of a command whose Views see one state: they are one View of the

@@ -293,7 +293,7 @@ func (c *Call) RestoreSession() error {
 		return nil
 	}
 	var rec value.Doc
-	err := c.Svc.Engine.View(c.Ctx, func(tx storage.Tx) (err error) {
+	err := storage.ViewBriefly(c.Ctx, c.Svc.Engine, func(tx storage.Tx) (err error) {
 		rec, err = ss.Load(tx)
 		return err
 	})

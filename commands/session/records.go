@@ -35,14 +35,15 @@ type Stored struct {
 
 // Load reads the record of a session. It returns nil if the session has no record.
 func (s *Session) Load(tx storage.Tx) (value.Doc, error) {
-	d, err := serverdocs.Get(tx, oplog.Transactions, value.Document(s.RecordID))
-	if d == nil || err != nil {
+	e, err := serverdocs.Find(tx, oplog.Transactions, value.Document(s.RecordID))
+	if e.Doc == nil || err != nil {
 		s.Stored = Stored{}
 		return nil, err
 	}
 	parts, err := findParts(tx, s.RecordID)
-	s.Stored = Stored{Parts: len(parts) > 0, Doc: d}
-	return d, err
+	s.Stored = Stored{Parts: len(parts) > 0, Doc: e.Doc}
+	s.Stored.coll, s.Stored.id = e.Place()
+	return e.Doc, err
 }
 
 // CheckUnmoved fails if another server has gone on with the session since this one has read
