@@ -198,7 +198,7 @@ func (h *collection) Restore(r storage.Record) error {
 	if err != nil {
 		return err
 	}
-	if f := h.tx.distant; r.ID <= c.lastID && (f == nil || f.phase != drafting) { // a draft guesses the last id
+	if f := h.tx.distant; r.ID <= c.lastID && (f == nil || f.phase != drafting || !f.hope) { // with hope, a draft guesses the last id
 		return fmt.Errorf("record %d cannot be restored behind record %d", r.ID, c.lastID)
 	}
 	_, err = h.write(c, r.ID, nil, makeStored(r.Doc, r.TS))

@@ -48,8 +48,10 @@ func (e *Shared) persist(ctx context.Context, once func() error) error {
 }
 
 func (e *Shared) updateOnce(ctx context.Context, replays *snapshot, fn func(*tx) error, m *memory) error {
-	if replays == nil && e.updateTentatively(ctx, fn, m) {
-		return nil
+	if replays == nil {
+		if done, err := e.updateTentatively(ctx, fn, m); done {
+			return err
+		}
 	}
 	t, err := e.updateFirst(ctx, replays, fn, m)
 	if err != nil {

@@ -3,6 +3,7 @@ package kv
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 )
 
@@ -208,6 +209,10 @@ func (c *recollection) guess(from unseen, g *guess) *recalled {
 // updates fails, or its commit, they must run again.
 func (t *tx) Tentative() bool { return t.distant != nil && t.distant.guessing != nil }
 
+// Moved reports whether a tentative commit has failed because something is not as it
+// was taken for.
+func (t *tx) Moved(err error) bool { return errors.Is(err, ErrMoved) }
+
 // commitTentative commits without having had the lock. It fails with ErrMoved if
 // anything is not as it was taken for, or if the commit needs the lock.
 func (e *Shared) commitTentative(t *tx) error {
@@ -246,16 +251,20 @@ func (e *Shared) commitTentative(t *tx) error {
 	return nil
 }
 
-// updateTentatively runs one update without the lock. done says that it is committed.
-func (e *Shared) updateTentatively(ctx context.Context, fn func(*tx) error, m *memory) (done bool) {
+// updateTentatively runs one update without the lock. done says that its outcome counts.
+func (e *Shared) updateTentatively(ctx context.Context, fn func(*tx) error, m *memory) (done bool, err error) {
 	if err := e.lockWriter(ctx); err != nil {
-		return false
+		return true, err
 	}
 	defer e.unlockWriter()
 	t := e.beginTentative(ctx, []*memory{m})
 	if t == nil {
-		return false
+		return false, nil
 	}
 	defer t.End()
-	return fn(t) == nil && t.Commit() == nil
+	if fn(t) != nil {
+		return false, nil
+	}
+	err = t.Commit()
+	return !t.Moved(err), err
 }

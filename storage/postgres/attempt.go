@@ -3,19 +3,14 @@ package postgres
 import (
 	"context"
 	"encoding/binary"
-	"errors"
-
-	"github.com/jackc/pgx/v5/pgconn"
+	"fmt"
 
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/kv"
 )
 
-// divisionByZero is how the checks of an attempt fail: each divides by whether it
-// holds, so that nothing behind it in the trip is done.
-const divisionByZero = "22012"
-
 // Attempt commits in one round trip, if the state is what the server takes it for.
+// Each check divides by whether it holds, so that nothing behind it is done.
 func (s *store) Attempt(ctx context.Context, w *kv.WriteSet, before, after kv.Head, c *kv.Conditions) error {
 	if s.closed.Load() {
 		return storage.ErrClosed
@@ -44,11 +39,7 @@ func (s *store) Attempt(ctx context.Context, w *kv.WriteSet, before, after kv.He
 	if l.broken != nil {
 		return t.unknown(ctx, s.seq, s.explain(ctx, err))
 	}
-	var pe *pgconn.PgError
-	if errors.As(err, &pe) && pe.Code == divisionByZero {
-		return kv.ErrMoved
-	}
-	return again(s.explain(ctx, err))
+	return fmt.Errorf("%w: %w", kv.ErrMoved, err) // mostly a check that has failed
 }
 
 // replaced are the parameters for statistics that replace those of known versions.

@@ -57,6 +57,9 @@ type Informed interface {
 // firm transaction.
 type Tentative interface {
 	Tentative() bool
+	// Moved reports whether a commit has failed because the state is not the latest:
+	// certainly nothing is committed.
+	Moved(err error) bool
 }
 
 // Restarter is a Run that can begin again on the state on which it began.
@@ -262,7 +265,7 @@ func runGroup(h Host, group []*update) (ran []*update, settler Settler) {
 }
 
 // runTentatively runs a group in a transaction that may fail for no fault of its own.
-// done says that it has not.
+// done says that its outcome counts.
 func runTentatively(h Host, group []*update) (ran []*update, settler Settler, done bool) {
 	if _, ok := h.(Informed); !ok {
 		return nil, nil, false
@@ -272,12 +275,19 @@ func runTentatively(h Host, group []*update) (ran []*update, settler Settler, do
 		return nil, nil, false // as the firm one will
 	}
 	defer t.End()
-	if tentative, ok := t.(Tentative); !ok || !tentative.Tentative() {
+	tentative, ok := t.(Tentative)
+	if !ok || !tentative.Tentative() {
 		return nil, nil, false
 	}
-	if ran, _ = runAll(t, group); len(ran) == len(group) && t.Commit() == nil {
-		settler, _ = t.(Settler)
-		return ran, settler, true
+	if ran, _ = runAll(t, group); len(ran) == len(group) {
+		switch err := t.Commit(); {
+		case err == nil:
+			settler, _ = t.(Settler)
+			return ran, settler, true
+		case !tentative.Moved(err):
+			fail(ran, err)
+			return nil, nil, true
+		}
 	}
 	for _, u := range group {
 		u.err, u.panicked = nil, nil
