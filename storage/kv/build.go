@@ -17,6 +17,10 @@ type entry []byte
 // what has changed since, if there is one; otherwise it is built among the
 // writes of the transaction.
 func (t *tx) build(c *coll, spec storage.IndexSpec, maker storage.Index) (*index, error) {
+	if x := t.built(c, spec); x != nil {
+		x.maker = maker
+		return x, nil
+	}
 	if p := t.e.prepared.find(c, spec); p != nil && t.snap == nil {
 		if x, err := t.adopt(p, c); err == nil {
 			return x, nil

@@ -168,6 +168,7 @@ func (t *tx) SetOptions(ns storage.Namespace, options value.Doc) error {
 	info := *c.info
 	info.Options = cloneDoc(options)
 	t.record(func(u *tx) error { return u.SetOptions(ns, info.Options) })
+	t.dropBuilding(c, func(building, *index) bool { return true }) // their keys may depend on the options
 	t.setInfo(c, &info)
 	return nil
 }
@@ -204,7 +205,7 @@ func (t *tx) CreateIndex(ns storage.Namespace, spec storage.IndexSpec) error {
 	t.record(func(u *tx) error { return u.CreateIndex(ns, spec) })
 	info := *c.info
 	info.Indexes = append(slices.Clip(info.Indexes), storage.IndexInfo{IndexSpec: spec, Index: maker})
-	c.indexes = append(slices.Clip(c.indexes), x)
+	c.indexes = slices.Insert(slices.Clone(c.indexes), len(c.info.Indexes), x) // before those that are being built
 	t.setInfo(c, &info)
 	return nil
 }

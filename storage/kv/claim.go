@@ -215,7 +215,7 @@ func (t *tx) claimKeys(ns storage.Namespace, c *coll, diffs []keydiff.Change) er
 			continue
 		}
 		for _, key := range diffs[i].Add {
-			if err := t.claimKey(ns, c, c.info.Indexes[i].Name, x.maker.Order(key)); err != nil {
+			if err := t.claimKey(ns, c, c.nameOf(i), x.maker.Order(key)); err != nil {
 				return err
 			}
 		}

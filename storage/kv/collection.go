@@ -270,6 +270,10 @@ func (h *collection) write(c *coll, id storage.RecordID, old, stored []byte) (w 
 	}
 	diffs := h.tx.scratch.changes(len(c.indexes))
 	for i, x := range c.indexes {
+		if !c.keeps(i, id) {
+			diffs[i].Add, diffs[i].Remove, diffs[i].Keys, diffs[i].Multikey = nil, nil, nil, 0
+			continue
+		}
 		if err := diffs[i].Compute(x.maker, w.Old, now); err != nil {
 			return storage.Written{}, err
 		}
@@ -299,7 +303,7 @@ func (t *tx) checkUnique(c *coll, diffs []keydiff.Change, id storage.RecordID) e
 			if other != 0 && other != id {
 				return &storage.DuplicateKeyError{
 					Namespace: c.info.Namespace,
-					Index:     c.info.Indexes[i].Name,
+					Index:     c.nameOf(i),
 					Key:       bytes.Clone(key),
 					Existing:  other,
 				}
@@ -331,7 +335,7 @@ func (t *tx) holder(c *coll, x *index, order []byte) (id storage.RecordID, err e
 func (t *tx) apply(c *coll, diffs []keydiff.Change, id storage.RecordID) (removed int) {
 	for i, x := range c.indexes {
 		d := &diffs[i]
-		if !x.maker.Private() {
+		if !x.maker.Private() && i < len(c.info.Indexes) {
 			removed += len(d.Remove)
 		}
 		for _, key := range d.Remove {

@@ -151,6 +151,13 @@ func (e *core) compile(c *coll) error {
 		}
 		x.Index, c.indexes[i].maker = maker, maker
 	}
+	for k, b := range c.building {
+		maker, err := e.opts.Indexer.Index(c.info.Options, b.spec)
+		if err != nil {
+			return fmt.Errorf("index %q of %s: %w", b.spec.Name, c.info.Namespace, err)
+		}
+		c.indexes[len(c.info.Indexes)+k].maker = maker
+	}
 	e.attach(c.info)
 	return nil
 }

@@ -170,7 +170,7 @@ func (t *tx) claimKeysHere(c *coll, diffs []keydiff.Change, r *ClaimRequest) (ta
 		}
 		for _, key := range diffs[i].Add {
 			order := x.maker.Order(key)
-			k := claims.Key{Num: c.num, Index: c.info.Indexes[i].Name, Key: string(order)}
+			k := claims.Key{Num: c.num, Index: c.nameOf(i), Key: string(order)}
 			first, err := t.claim(k)
 			if err != nil {
 				return taken, err

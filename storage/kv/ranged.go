@@ -23,7 +23,11 @@ func (h *collection) DeleteRange(d *storage.RangeDelete) (out storage.RangeDelet
 		}
 	}
 	for i, x := range c.indexes {
-		keys[i].Each(func(key []byte, n int) { h.tx.removeEntry(c, x, key, p.Records[n].ID) })
+		keys[i].Each(func(key []byte, n int) {
+			if c.keeps(i, p.Records[n].ID) {
+				h.tx.removeEntry(c, x, key, p.Records[n].ID)
+			}
+		})
 	}
 	for i := range p.Records {
 		r := &p.Records[i]

@@ -35,6 +35,7 @@ type Shared struct {
 	fortune fortune              // guarded by writer
 	head    atomic.Pointer[Head] // the latest that is known
 	recent  recent
+	builds  sync.Map // the numbers of the indexes that this server builds
 
 	provisional atomic.Uint32 // the last number of what is not committed
 	stamp       atomic.Uint64 // the greatest that is known
@@ -85,6 +86,10 @@ func OpenShared(ctx context.Context, store SharedStore, opts Options) (*Shared, 
 	}
 	e.writer <- struct{}{}
 	store.Follow(e.follow)
+	if err := e.clearOrphans(ctx); err != nil && !errors.Is(err, storage.ErrConflict) { // otherwise a later one removes them
+		e.end()
+		return nil, err
+	}
 	return e, nil
 }
 

@@ -40,6 +40,10 @@ type SharedStore interface {
 	// Current reports whether fn has got all commits that had to be seen and have
 	// returned.
 	Current() bool
+	// Name is that of this server among the living ones.
+	Name() string
+	// Living returns the names of all servers that are heard of.
+	Living(ctx context.Context) ([]string, error)
 	// Alone reports whether there are no other servers.
 	Alone() bool
 	// Changes receives a value after commits of other servers; see storage.Engine.

@@ -70,6 +70,8 @@ type coll struct {
 	// Over a shared store:
 	bare  bool  // the statistics may be older than those of the store
 	entry int64 // the version of the catalog entry
+	// building are the last of indexes, behind those of info.Indexes.
+	building []building
 }
 
 // index describes the entries of one index in one state.
@@ -79,7 +81,8 @@ type index struct {
 	entries  int64
 	bytes    int64
 	multikey storage.Multikey
-	single   bool // one row for each Order, see unique.go
+	single   bool             // one row for each Order, see unique.go
+	filled   storage.RecordID // up to which records have been added while it is being built
 	// top is at least the key of each entry, or nil if that is not known: an Order
 	// behind it is new. Only writers to unique indexes need it.
 	top []byte
@@ -90,7 +93,7 @@ type index struct {
 // copyTo makes another index the same.
 func (x *index) copyTo(y *index) {
 	y.num, y.maker, y.single, y.top = x.num, x.maker, x.single, x.top
-	y.entries, y.bytes, y.multikey = x.entries, x.bytes, x.multikey
+	y.entries, y.bytes, y.multikey, y.filled = x.entries, x.bytes, x.multikey, x.filled
 	y.gaps.Store(x.gaps.Load())
 }
 

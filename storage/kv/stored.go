@@ -50,6 +50,14 @@ func (c *coll) catalogDoc() value.Doc {
 		b.End()
 	}
 	b.End()
+	if len(c.building) > 0 {
+		b.StartArray("building")
+		for k, x := range c.building {
+			b.StartDocument("").String("name", x.spec.Name).Document("spec", orEmpty(x.spec.Spec))
+			b.Int64("number", int64(c.indexes[len(info.Indexes)+k].num)).String("owner", x.owner).Int64("limit", int64(x.limit)).End()
+		}
+		b.End()
+	}
 	return b.Doc()
 }
 
@@ -85,6 +93,14 @@ func parseCatalog(num uint32, b []byte) (*coll, error) {
 		}})
 		c.indexes = append(c.indexes, &index{num: uint32(x.Lookup("number").Int64()), single: x.Lookup("single").Bool()})
 	}
+	for it := doc.Lookup("building").Doc().Iter(); it.Next(); {
+		x := it.Value().Doc()
+		c.building = append(c.building, building{
+			spec:  storage.IndexSpec{Name: x.Lookup("name").Str(), Spec: x.Lookup("spec").Doc()},
+			owner: x.Lookup("owner").Str(), limit: storage.RecordID(x.Lookup("limit").Int64()),
+		})
+		c.indexes = append(c.indexes, &index{num: uint32(x.Lookup("number").Int64())})
+	}
 	return c, nil
 }
 
@@ -94,11 +110,14 @@ func (c *coll) statsRow() []byte {
 	b = binary.AppendUvarint(b, uint64(c.lastID))
 	b = binary.AppendUvarint(b, uint64(c.count))
 	b = binary.AppendUvarint(b, uint64(c.size))
-	for _, x := range c.indexes {
+	for i, x := range c.indexes {
 		b = binary.AppendUvarint(b, uint64(x.num))
 		b = binary.AppendUvarint(b, uint64(x.entries))
 		b = binary.AppendUvarint(b, uint64(x.bytes))
 		b = binary.AppendUvarint(b, uint64(x.multikey))
+		if i >= len(c.info.Indexes) {
+			b = binary.AppendUvarint(b, uint64(x.filled))
+		}
 	}
 	return b
 }
@@ -117,11 +136,14 @@ func (c *coll) readStats(row []byte) error {
 	}
 	c.lastID = storage.RecordID(next())
 	c.count, c.size = int64(next()), int64(next())
-	for _, x := range c.indexes {
+	for i, x := range c.indexes {
 		if num := uint32(next()); num != x.num {
 			bad = true
 		}
 		x.entries, x.bytes, x.multikey = int64(next()), int64(next()), storage.Multikey(next())
+		if i >= len(c.info.Indexes) {
+			x.filled = storage.RecordID(next())
+		}
 	}
 	if bad || len(row) > 0 {
 		return fmt.Errorf("the statistics of %s are damaged", c.info.Namespace)

@@ -33,6 +33,17 @@ func impatient(tb testing.TB, uri, schema string, silence time.Duration) *postgr
 	return e
 }
 
+// moves makes the state one that servers do not know, so that a commit which is tried
+// without the lock fails, and the run that follows has the lock.
+func moves(tb testing.TB, uri, schema string) {
+	tb.Helper()
+	c, err := pgconn.Connect(ctx, uri)
+	must(tb, err)
+	defer func() { _ = c.Close(ctx) }()
+	_, err = c.Exec(ctx, "update "+schema+".head set ver = ver + 1").ReadAll()
+	must(tb, err)
+}
+
 // mostHindered is how long others may be hindered by a server that has stopped: 10
 // seconds, and what a busy machine adds.
 const mostHindered = 25 * time.Second
@@ -53,7 +64,10 @@ func TestStoppedInCommit(t *testing.T) {
 			if err == nil {
 				_, err = c.Insert(value.NewDoc("_id", value.Int32(1), "a", value.Int32(1)), 1)
 			}
-			if runs++; runs == 2 { // the first run is a draft
+			if runs++; runs == 2 { // the first run is a draft, the second one tries without the lock
+				moves(t, uri, schema)
+			}
+			if runs == 3 {
 				once.Do(func() { close(locked) })
 				<-goOn
 			}
@@ -86,20 +100,23 @@ func TestLongCommit(t *testing.T) {
 		t.Skip("it works for four seconds")
 	}
 	t.Parallel()
-	e, runs := impatient(t, pgtest.URI(t), pgtest.Schema(t.TempDir()), 2*time.Second), 0
+	uri, schema := pgtest.URI(t), pgtest.Schema(t.TempDir())
+	e, runs := impatient(t, uri, schema, 2*time.Second), 0
 	create(t, e, ns, storagetest.UniqueSpec("_id"), storagetest.Spec("a"))
 	must(t, e.Update(ctx, func(tx storage.Tx) error {
-		runs++
+		if runs++; runs == 2 { // the first run is a draft, the second one tries without the lock
+			moves(t, uri, schema)
+		}
 		c, err := tx.Collection(ns)
 		for i := 0; err == nil && i < 8; i++ {
-			if runs > 1 { // the first run is a draft
+			if runs > 2 {
 				<-clock.System().After(500 * time.Millisecond)
 			}
 			_, err = c.Insert(value.NewDoc("_id", value.Int32(int32(i)), "a", value.Int32(1)), 1)
 		}
 		return err
 	}))
-	if n := count(t, e); runs != 2 || n != 8 {
+	if n := count(t, e); runs != 3 || n != 8 {
 		t.Errorf("%d runs, %d records", runs, n)
 	}
 }
@@ -131,13 +148,22 @@ func TestStoppedInMessage(t *testing.T) {
 // whether its commit has happened, does not commit again.
 func TestForgottenInCommit(t *testing.T) {
 	t.Parallel()
+	t.Run("without the lock", func(t *testing.T) { forgottenInCommit(t, 2) })
+	t.Run("under the lock", func(t *testing.T) { forgottenInCommit(t, 3) })
+}
+
+func forgottenInCommit(t *testing.T, last int) {
+	t.Parallel()
 	db := pgtest.Own(t)
 	p, schema := newProxy(t, db.Address()), pgtest.Schema(t.TempDir())
 	e := beside(t, db.URI(p.Addr().String()), schema)
 	create(t, e, ns, storagetest.UniqueSpec("_id"), storagetest.Spec("a"))
 	runs := 0
 	err := e.Update(ctx, func(tx storage.Tx) error {
-		if runs++; runs == 2 {
+		if runs++; runs < last && runs > 1 {
+			moves(t, db.URI(""), schema)
+		}
+		if runs == last {
 			must(t, db.Exec("delete from "+schema+".server"))
 			p.lose.Store(1)
 		}
@@ -151,7 +177,7 @@ func TestForgottenInCommit(t *testing.T) {
 	if err != nil && !errors.Is(err, storage.ErrUnavailable) { // nil if a beat came between
 		t.Errorf("a commit of unknown outcome: %v", err)
 	}
-	if n := count(t, e); n != 1 || runs != 2 {
+	if n := count(t, e); n != 1 || runs != last {
 		t.Errorf("%d records, want 1; the update ran %d times", n, runs)
 	}
 }

@@ -79,6 +79,7 @@ var (
 	selectSize    = stmt(`select pg_total_relation_size('kv') + pg_total_relation_size('catalog') + pg_total_relation_size('stats')`)
 	renewServer   = stmt(`insert into server (id, address, seq, seen, until) values ($1, $2, -1, $3, now() + interval '10 seconds') on conflict (id) do update set until = excluded.until, seen = excluded.seen`, typeText, typeText, typeInt8)
 	renewLeases   = stmt(`insert into lease as t (job, owner, until) select u.job, $1, now() + interval '8 seconds' from unnest($2::text[]) u(job) order by u.job on conflict (job) do update set owner = excluded.owner, until = excluded.until where t.owner = excluded.owner or t.until < now() returning job`, typeText, typeTexts)
+	selectLiving  = stmt(`select id from server where until > now()`)
 	countOthers   = stmt(`select count(*) from server where id <> $1 and until > now()`, typeText)
 	countUnseen   = stmt(`select count(*) from server where id <> $1 and until > now() and seen < $2`, typeText, typeInt8)
 	databaseTime  = stmt(`select (extract(epoch from clock_timestamp()) * 1000000)::int8`)

@@ -239,6 +239,21 @@ func (s *store) Follow(fn func(kv.Head, []kv.StatsRow) (bool, error)) {
 // Current reports whether this server has seen all commits that had to be seen.
 func (s *store) Current() bool { return s.members.current() }
 
+// Name is that of this server.
+func (s *store) Name() string { return s.id }
+
+// Living returns the names of the servers that are heard of.
+func (s *store) Living(ctx context.Context) (names []string, err error) {
+	l, err := s.pool.get(ctx)
+	if err != nil {
+		return nil, s.explain(ctx, err)
+	}
+	defer s.pool.put(l)
+	l.queue(selectLiving)
+	err = l.run(ctx, func(_ int, v [][]byte) error { names = append(names, string(v[0])); return nil })
+	return names, s.explain(ctx, err)
+}
+
 // Alone reports whether there are no other servers.
 func (s *store) Alone() bool { return s.members.current() && s.members.others.Load() == 0 }
 
