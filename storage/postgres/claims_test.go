@@ -103,6 +103,7 @@ func first(tb testing.TB, e storage.Engine) (n int32) {
 // TestClaims: a write to what an open transaction on another server has written is a
 // conflict at once, until that transaction ends.
 func TestClaims(t *testing.T) {
+	t.Parallel()
 	a, b := two(t)
 	for _, end := range []struct {
 		name string
@@ -154,6 +155,7 @@ func TestClaims(t *testing.T) {
 // TestClaimsOfSnapshot: a transaction cannot write what another server has changed
 // since its snapshot, and finds out at once.
 func TestClaimsOfSnapshot(t *testing.T) {
+	t.Parallel()
 	a, b := two(t)
 	txn := begins(t, a)
 	must(t, within(txn, adds(2)))
@@ -172,6 +174,7 @@ func TestClaimsOfSnapshot(t *testing.T) {
 // TestClaimsOfKeys: two open transactions on two servers cannot insert the same key
 // of a unique index.
 func TestClaimsOfKeys(t *testing.T) {
+	t.Parallel()
 	a, b := two(t)
 	one, other := begins(t, a), begins(t, b)
 	must(t, within(one, adds(7)))
@@ -194,6 +197,7 @@ func TestClaimsOfKeys(t *testing.T) {
 // TestClaimsOfNames: a collection that an open transaction has written to cannot be
 // changed on another server, and of two collections of one name one is created.
 func TestClaimsOfNames(t *testing.T) {
+	t.Parallel()
 	a, b := two(t)
 	txn := begins(t, a)
 	must(t, within(txn, adds(2)))
@@ -219,6 +223,7 @@ func TestClaimsOfNames(t *testing.T) {
 // while. When it comes back, its transactions cannot commit, also if nobody has
 // written what they have.
 func TestClaimsOfTheDead(t *testing.T) {
+	t.Parallel()
 	schema := pgtest.Schema(t.TempDir())
 	all := serversIn(t, schema, 2)
 	a, b := all[0], all[1]
@@ -265,6 +270,7 @@ func TestClaimsOfTheDead(t *testing.T) {
 // TestClaimsOfRanges: a range delete passes over what an open transaction on another
 // server has written, or has a conflict.
 func TestClaimsOfRanges(t *testing.T) {
+	t.Parallel()
 	a, b := two(t)
 	must(t, plain(a, adds(2)))
 	txn := begins(t, a)
@@ -289,6 +295,7 @@ func TestClaimsOfRanges(t *testing.T) {
 
 // TestClaimTrips: what the writes of a transaction cost in round trips.
 func TestClaimTrips(t *testing.T) {
+	t.Parallel()
 	var trips atomic.Int64
 	e := at(t, pgtest.URI(t), func() { trips.Add(1) })
 	for i := range int32(20) {

@@ -59,7 +59,8 @@ func count(tb testing.TB, e storage.Engine) (n int) {
 // TestConnectionsEnd: when the database ends connections again and again, what was
 // acknowledged is there once, and nothing fails but with an error to be retried.
 func TestConnectionsEnd(t *testing.T) {
-	uri := pgtest.URI(t)
+	t.Parallel()
+	uri := pgtest.Own(t, "-c", "fsync=off").URI("") // all its connections are ended
 	e := at(t, uri, nil)
 	admin, err := pgconn.Connect(ctx, uri)
 	must(t, err)
@@ -94,6 +95,7 @@ func TestConnectionsEnd(t *testing.T) {
 // TestRestart: while the database is away reads and writes fail with an error to be
 // retried; then they go on, without a restart of the server.
 func TestRestart(t *testing.T) {
+	t.Parallel()
 	db := pgtest.Own(t)
 	e := at(t, db.URI(""), nil)
 	must(t, insert(e, value.Int32(1)))
@@ -198,6 +200,7 @@ func (p *proxy) serve(client net.Conn) {
 
 // TestLostAnswers: a commit whose answer is lost is neither lost nor repeated.
 func TestLostAnswers(t *testing.T) {
+	t.Parallel()
 	db := pgtest.Own(t)
 	p := newProxy(t, db.Address())
 	e := at(t, db.URI(p.Addr().String()), nil)
@@ -213,6 +216,7 @@ func TestLostAnswers(t *testing.T) {
 
 // TestTrips: what single operations cost in round trips to the database.
 func TestTrips(t *testing.T) {
+	t.Parallel()
 	var trips atomic.Int64
 	e := at(t, pgtest.URI(t), func() { trips.Add(1) })
 	for i := range int32(200) {
@@ -297,6 +301,7 @@ func TestTrips(t *testing.T) {
 // TestWaitsForDatabase: an engine is opened when the database is there; a password
 // that is wrong, or a newer format, is an error at once.
 func TestWaitsForDatabase(t *testing.T) {
+	t.Parallel()
 	db := pgtest.Own(t)
 	options := postgres.Options{URI: db.URI(""), Schema: "own", Indexer: storagetest.Indexer{}, Logger: t.Logf}
 	db.Kill()
@@ -327,6 +332,7 @@ func TestWaitsForDatabase(t *testing.T) {
 
 // TestScanTrips: a scan reads ahead, about a thousand records at a time.
 func TestScanTrips(t *testing.T) {
+	t.Parallel()
 	var trips atomic.Int64
 	e := at(t, pgtest.URI(t), func() { trips.Add(1) })
 	const n = 10_000

@@ -24,6 +24,7 @@ func open(tb testing.TB, dir string, ix storage.Indexer) storage.Engine {
 }
 
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	if needs.CI() {
 		storagetest.Run(t, open)
 		return
@@ -31,9 +32,11 @@ func TestConformance(t *testing.T) {
 	storagetest.RunBut(t, open, "ScanResumed", "IndexBuild") // tens of thousands of round trips
 }
 
-// TestMain makes the simulation shorter: each of its steps is a few round trips.
+// TestMain makes the simulation shorter, as each of its steps is a few round trips, and runs
+// more tests at a time than there are processors, as most of them wait.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	_ = flag.Set("rapid.checks", "4")
+	_ = flag.Set("test.parallel", "8")
 	os.Exit(m.Run())
 }

@@ -101,6 +101,7 @@ func (s spread) Close() error {
 // TestSpread: the guarantees of one engine hold for the same data on three
 // servers.
 func TestSpread(t *testing.T) {
+	t.Parallel()
 	open := func(tb testing.TB, dir string, ix storage.Indexer) storage.Engine {
 		var s spread
 		for range 3 {
@@ -116,6 +117,7 @@ func TestSpread(t *testing.T) {
 // TestCounters: increments on three servers are all there, in single documents and
 // in the statistics.
 func TestCounters(t *testing.T) {
+	t.Parallel()
 	all := servers(t, 3)
 	create(t, all[0], ns, storagetest.UniqueSpec("_id"))
 	must(t, all[0].Update(ctx, func(tx storage.Tx) error {
@@ -172,6 +174,7 @@ func TestCounters(t *testing.T) {
 
 // TestUniqueOnAll: of inserts of one key on several servers one succeeds.
 func TestUniqueOnAll(t *testing.T) {
+	t.Parallel()
 	all := servers(t, 2)
 	create(t, all[0], ns, storagetest.UniqueSpec("_id"))
 	const keys = 40
@@ -210,6 +213,7 @@ func TestUniqueOnAll(t *testing.T) {
 // TestCatalogOnAll: what one server changes in the catalog, and in a collection that
 // the others keep, they know when the change has returned.
 func TestCatalogOnAll(t *testing.T) {
+	t.Parallel()
 	all := servers(t, 3)
 	users := storage.Namespace{DB: "admin", Coll: "system.users"}
 	create(t, all[0], users, storagetest.UniqueSpec("_id"))
@@ -251,6 +255,7 @@ func TestCatalogOnAll(t *testing.T) {
 
 // TestNews: a commit on one server is reported to the other.
 func TestNews(t *testing.T) {
+	t.Parallel()
 	all := servers(t, 2)
 	create(t, all[0], ns, storagetest.UniqueSpec("_id"))
 	for i := range int32(5) {
@@ -275,6 +280,7 @@ func TestNews(t *testing.T) {
 
 // TestLeases: one server has a job, and another one gets it when that ends.
 func TestLeases(t *testing.T) {
+	t.Parallel()
 	all := servers(t, 2)
 	if !all[0].Lease("job") || all[1].Lease("job") {
 		t.Fatal("the lease is not the first server's alone")
