@@ -233,8 +233,8 @@ func (e *Shared) commitTentative(t *tx) error {
 		}
 		f.guessing.met.Stats = append(f.guessing.met.Stats, StatsRow{Num: ch.cur.num, Version: int64(ch.base.stamp)})
 	}
-	if loaded > 0 || e.watched(t) && !e.store.Alone() {
-		return ErrMoved // statistics were read that are not written
+	if loaded > 0 || e.watched(t) {
+		return ErrMoved // statistics were read that are not written, or all living servers must see it
 	}
 	f.head.Version++
 	t.gather(&t.scratch.set)
