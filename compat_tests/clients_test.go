@@ -37,6 +37,16 @@ func TestMongoMemoryServer(t *testing.T) {
 	nodeScript(t, "memoryserver.js", "MONGOMS_SYSTEM_BINARY="+binary, "MONGOMS_SYSTEM_BINARY_VERSION_CHECK=false").reports(t)
 }
 
+// duskdb-memory-server takes the place of mongodb-memory-server.
+func TestMongoMemoryServerNames(t *testing.T) {
+	t.Parallel()
+	path, err := filepath.Abs(filepath.Join("..", "packages", "npm", "duskdb-memory-server"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodeScript(t, "memoryserver.js", "MEMORY_SERVER="+path, "DUSKDB_BINARY="+binary).reports(t)
+}
+
 func TestPyMongo(t *testing.T) {
 	t.Parallel()
 	needs.Client(t, "python3")

@@ -26,9 +26,10 @@ import (
 // docs/install.md says, without a network, and runs a test of something that expires with
 // each.
 func TestInstalled(t *testing.T) {
-	needs.Client(t, "git", "node", "npm", "python3", "dpkg-deb")
+	needs.Client(t, "node", "npm", "python3", "dpkg-deb")
 	dir := t.TempDir()
-	run(t, "..", nil, "go", "run", "./internal/release", "-platforms", "own", "-out", filepath.Join(dir, "dist"))
+	runFor(t, 10*time.Minute, "..", []string{"SOURCE_DATE_EPOCH=1767225600"}, // it may compile everything
+		"go", "run", "./internal/release", "-platforms", "own", "-version", "0.0.0-dev.1", "-out", filepath.Join(dir, "dist"))
 	python := emptyVenv(t, dir)
 	installAsDocumented(t, dir, python)
 	t.Run("archive", func(t *testing.T) {
@@ -41,6 +42,10 @@ func TestInstalled(t *testing.T) {
 		run(t, dir, nil, "dpkg-deb", "--extract", only(t, dir, "dist/duskdb_*.deb"), root)
 		expires(t, filepath.Join(root, "usr", "bin", "duskdb"), "--config", filepath.Join(root, "etc", "duskdb.conf"))
 		checkUnit(t, root)
+	})
+	t.Run("dpkg", func(t *testing.T) {
+		t.Parallel()
+		installDeb(t, only(t, dir, "dist/duskdb_*.deb"))
 	})
 	t.Run("node", func(t *testing.T) {
 		t.Parallel()
@@ -113,6 +118,44 @@ def test_cart_expires(duskdb):
     duskdb.advance(minutes=2)
     assert carts.count_documents({}) == 0
 `
+
+// aside runs a command in a copy of this machine's file system, which is thrown away: $1 is a
+// directory for the copy, $2 the package. It exits with 77 where that is not possible.
+const aside = `
+mount -t tmpfs tmpfs "$1" && mkdir "$1/upper" "$1/work" "$1/root" || exit 77
+mount -t overlay overlay -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" "$1/root" || exit 77
+cp "$2" "$1/root/duskdb.deb"
+chroot "$1/root" sh -euc '
+	dpkg --install /duskdb.deb
+	test "$(dpkg-query --show --showformat="\${Status}" duskdb)" = "install ok installed"
+	dpkg --verify duskdb
+	test "$(stat --format="%U %a" /var/lib/duskdb)" = "duskdb 700"
+	cd / && runuser -u duskdb -- sh -c "timeout 10 duskdb --quiet --config /etc/duskdb.conf --port 0 --exit-with-stdin </dev/null" | grep "duskdb listening on"
+	dpkg --install /duskdb.deb # again, as an upgrade
+	dpkg --remove duskdb
+	test -f /etc/duskdb.conf -a -f /var/lib/duskdb/duskdb.bunt
+	dpkg --purge duskdb
+	test ! -e /etc/duskdb.conf -a -f /var/lib/duskdb/duskdb.bunt
+'
+`
+
+// installDeb has dpkg install, upgrade, remove and purge the Debian package, with its scripts,
+// where that leaves no traces: as root in a file system that is thrown away.
+func installDeb(t *testing.T, deb string) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can mount a copy of the file system")
+	}
+	needs.Program(t, "unshare", "chroot", "runuser", "dpkg")
+	cmd := exec.CommandContext(t.Context(), "unshare", "--mount", "sh", "-c", aside, "sh", t.TempDir(), deb)
+	cmd.Env = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND=noninteractive"}
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState.ExitCode() == 77 {
+		t.Skipf("no copy of the file system: %s", out)
+	}
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
 
 // checkUnit has systemd read the service of the Debian package.
 func checkUnit(t *testing.T, root string) {

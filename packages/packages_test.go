@@ -22,6 +22,12 @@ const limit = 3 * time.Minute
 // run runs a program in a directory.
 func run(t *testing.T, dir string, env []string, args ...string) {
 	t.Helper()
+	runFor(t, limit, dir, env, args...)
+}
+
+// runFor runs a program that may take longer.
+func runFor(t *testing.T, limit time.Duration, dir string, env []string, args ...string) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)

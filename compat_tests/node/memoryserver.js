@@ -1,9 +1,10 @@
 // mongodb-memory-server with duskdb as the mongod that it starts: alone, with
-// users, and as a replica set. Run by TestMongoMemoryServer.
+// users, and as a replica set. Run by TestMongoMemoryServer. With the path of
+// duskdb-memory-server in MEMORY_SERVER, its classes of the same names do the same.
 'use strict';
 const assert = require('assert');
 const { MongoClient } = require('mongodb');
-const { MongoMemoryServer, MongoMemoryReplSet } = require('mongodb-memory-server-core');
+const { MongoMemoryServer, MongoMemoryReplSet } = require(process.env.MEMORY_SERVER || 'mongodb-memory-server-core');
 const { check, rejects } = require('./checks.js');
 
 // use runs fn with a client of a server, and stops both.

@@ -40,7 +40,6 @@ func (r *release) debFiles(p *product) (files []file, conffiles []string, err er
 		{"packages/deb/duskdb.conf", "etc/duskdb.conf"},
 		{"packages/deb/duskdb.service", "usr/lib/systemd/system/duskdb.service"},
 		{"packages/deb/duskdb.sysusers", "usr/lib/sysusers.d/duskdb.conf"},
-		{"packages/deb/duskdb.tmpfiles", "usr/lib/tmpfiles.d/duskdb.conf"},
 		{"packages/deb/copyright", doc + "copyright"},
 	} {
 		content, err := r.source(from.source)

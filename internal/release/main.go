@@ -84,6 +84,10 @@ func run(args []string) error {
 	if err := r.make(); err != nil {
 		return err
 	}
+	if v, _, err := findVersion(root, versionText); err != nil || v != r.version {
+		_ = os.Remove(filepath.Join(r.out, sumsName)) // what is there is no release
+		return errors.Join(fmt.Errorf("the source tree was changed meanwhile, from %s to %s", r.version, v), err)
+	}
 	if err := r.report(); err != nil || !check {
 		return err
 	}

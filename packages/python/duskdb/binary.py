@@ -14,13 +14,14 @@ _NAME = "duskdb.exe" if os.name == "nt" else "duskdb"
 _built: str | None = None
 
 
-def find_binary() -> str:
-    """Returns the path of the binary: DUSKDB_BINARY, that of this package, or duskdb on the
-    PATH. In a clone of the repository it is otherwise built with Go."""
-    if given := os.environ.get("DUSKDB_BINARY"):
-        if not os.path.isfile(given):
-            raise RuntimeError(f"DUSKDB_BINARY is {given}, which does not exist")
-        return given
+def find_binary(given: str | None = None) -> str:
+    """Returns the path of the binary: DUSKDB_BINARY, the given one, that of this package, or
+    duskdb on the PATH. In a clone of the repository it is otherwise built with Go."""
+    for what, path in (("DUSKDB_BINARY", os.environ.get("DUSKDB_BINARY")), ("the argument binary", given)):
+        if path:
+            if not os.path.isfile(path):
+                raise RuntimeError(f"{what} is {path}, which does not exist")
+            return path
     for scheme in (sysconfig.get_default_scheme(), sysconfig.get_preferred_scheme("user")):
         path = os.path.join(sysconfig.get_path("scripts", scheme), _NAME)
         if os.path.isfile(path):

@@ -45,7 +45,7 @@ class DuskDB:
             flags += ["--replSet", replica_set]
         self._log = tempfile.TemporaryFile()
         self._process = subprocess.Popen(  # the server exits when its stdin closes, at the latest when this process exits
-            [binary or find_binary(), *flags, *args],
+            [find_binary(binary), *flags, *args],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,

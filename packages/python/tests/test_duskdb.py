@@ -1,17 +1,19 @@
 """Tests of the class DuskDB. They need neither pytest nor a network: python3 -m unittest."""
 
 import datetime
+import os
 import pathlib
 import socket
 import subprocess
 import sys
 import unittest
+import unittest.mock
 
 import pymongo.errors
 
 FOLDER = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(FOLDER))
-from duskdb import DuskDB, milliseconds  # noqa: E402
+from duskdb import DuskDB, find_binary, milliseconds  # noqa: E402
 
 START = datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc)
 
@@ -66,6 +68,21 @@ class TestDuskDB(unittest.TestCase):
         server = DuskDB()
         server.stop()
         server.stop()
+
+
+class TestFindBinary(unittest.TestCase):
+    def find(self, given=None, **variables):
+        with unittest.mock.patch.dict(os.environ, variables):
+            return find_binary(given)
+
+    def test_order(self):
+        self.assertEqual(self.find(sys.executable, DUSKDB_BINARY=__file__), __file__)
+        self.assertEqual(self.find(sys.executable, DUSKDB_BINARY=""), sys.executable)
+
+    def test_missing(self):
+        for given, variable, message in (("", "/not/there", "DUSKDB_BINARY is /not/there"), ("/nor/there", "", "the argument binary is /nor/there")):
+            with self.assertRaisesRegex(RuntimeError, message):
+                self.find(given, DUSKDB_BINARY=variable)
 
 
 class TestDuration(unittest.TestCase):
