@@ -70,6 +70,7 @@ var imports = map[string]string{
 	"storage/postgres":        "clock storage storage/kv",
 	"storage/serverdocs":      "internal/reserved storage value",
 	"storage/storagetest":     "clock storage value",
+	"storage/stream":          "storage value",
 
 	// Expiry and what is built upon it: the contract of storage, no engine.
 	"auth":       "clock mongoerr internal/reserved storage storage/serverdocs value",
@@ -117,7 +118,7 @@ var imports = map[string]string{
 	"commands/internal/harness":   "*",
 
 	// The server.
-	"internal/engines":     "clock storage storage/bunt value",
+	"internal/engines":     "clock storage storage/bunt storage/stream value",
 	"console":              "clock value wire",
 	"server/pebble":        "internal/engines storage/pebble",
 	"server/postgres":      "internal/engines storage storage/postgres",
@@ -140,7 +141,7 @@ const language = "clock mongoerr query/collation value"
 
 // parts is what the rooms of the commands may use of the rest of the server: never a
 // socket, nor an engine.
-const parts = "auth clock index mongoerr query/* queue internal/reserved storage storage/serverdocs timeseries ttl value"
+const parts = "auth clock index mongoerr query/* queue internal/reserved storage storage/serverdocs storage/stream timeseries ttl value"
 
 // shared are the rooms that the running command is made of, rules those that say what
 // holds for all commands, running those that a family uses besides.

@@ -144,6 +144,7 @@ var sweepCluster = []touches{
 	{"admin", `{killOp: 1, op: 7}`, "killop cluster"},
 	{"admin", `{dropConnections: 1}`, "dropConnections cluster"},
 	{"admin", `{duskBackup: 1, path: "/x"}`, "fsync cluster"},
+	{"admin", `{duskBackup: 1, stream: true}`, "fsync cluster, find any, find buckets, find local, find config, find admin.system.users"},
 	{"admin", `{flushRouterConfig: 1}`, "flushRouterConfig cluster"},
 	{"admin", `{fsync: 1}`, "fsync cluster"},
 	{"admin", `{fsyncUnlock: 1}`, "unlock cluster"},

@@ -162,6 +162,7 @@ func init() {
 		"dropAllUsersFromDatabase": users.MayDropUser,
 		"dropRole":                 users.MayDropRole,
 		"dropUser":                 users.MayDropUser,
+		"duskBackup":               mayBackup,
 		"expirationStats":          users.MayForecast,
 		"explain":                  users.MayExplain,
 		"filemd5":                  users.MayHashFile,
@@ -191,4 +192,18 @@ func init() {
 		"usersInfo":                users.MayViewUsers,
 		"validateDBMetadata":       users.MayValidateMetadata,
 	}
+}
+
+// mayBackup: a backup that is sent to the client has all data, those of the users included,
+// so the client must be allowed to read them; the role backup has these privileges.
+func mayBackup(c *kernel.Call) error {
+	if err := access.Need(c, auth.Cluster(), "fsync"); err != nil || !c.Body.Lookup("stream").Truthy() {
+		return err
+	}
+	for _, on := range []auth.Pattern{auth.AnyNormal(), auth.AnyBuckets(), auth.Database("local"), auth.Database("config"), auth.Namespace("admin", "system.users")} {
+		if err := access.Need(c, on, "find"); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -25,9 +25,9 @@ func helloBalanced(c *kernel.Call, loadBalanced bool) error {
 }
 
 // endBalanced ends the cursors and the transaction of a client that came through a load
-// balancer and has gone.
+// balancer and has gone, and the cursors of others that end with their connection.
 func endBalanced(s *kernel.Service, conn *kernel.Conn) {
-	if !conn.FromBalancer {
+	if !conn.FromBalancer && !conn.OwnCursors {
 		return
 	}
 	s.Cursors.KillWhere(func(cur *kernel.Cursor) bool { return cur.Conn == conn.ID })

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/duskdb/duskdb/commands"
 	"github.com/duskdb/duskdb/internal/engines"
@@ -97,6 +98,17 @@ func Restore(backup, dbPath string) (*Report, error) {
 		return r, fmt.Errorf("restore %s: %w", backup, err)
 	}
 	return r, nil
+}
+
+// RestoreStream creates a data directory of an engine from a backup that "duskdb backup
+// --out -" has written. The directory must be empty or missing. step is called with the
+// bytes of documents that were restored since its last call.
+func RestoreStream(ctx context.Context, backup io.Reader, engine, dbPath string, step func(bytes int64)) (Copied, error) {
+	done, err := engines.Load(ctx, backup, cmp.Or(engine, engines.Default), dbPath, engines.Options{Indexer: commands.NewIndexer()}, step)
+	if err != nil {
+		return Copied{}, fmt.Errorf("restore: %w", err)
+	}
+	return Copied{To: dbPath, Collections: done.Collections, Records: done.Records, Bytes: done.Bytes}, nil
 }
 
 // Copied describes a finished copy.

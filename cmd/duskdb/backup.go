@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"time"
+
+	"golang.org/x/term"
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/internal/transfer"
@@ -17,12 +21,15 @@ import (
 // backupCmd makes a running server write a copy of its data.
 type backupCmd struct {
 	URI     string        `name:"uri" default:"mongodb://127.0.0.1:27017" help:"Connection string: mongodb://user:password@host:port/?options."`
-	Out     string        `required:"" help:"Directory to write to, on the server's machine; it must not exist."`
+	Out     string        `required:"" help:"Directory to write to, on the server's machine, which must not exist; or - to write the backup to standard output."`
 	Timeout time.Duration `default:"1h" help:"Timeout."`
 }
 
 // Run asks the server for the backup.
 func (b *backupCmd) Run() error {
+	if b.Out == "-" {
+		return b.toStdout()
+	}
 	out, err := filepath.Abs(b.Out)
 	if err != nil {
 		return err
@@ -34,6 +41,26 @@ func (b *backupCmd) Run() error {
 	fmt.Printf("%s: %d collections, %d documents, %d bytes\n", out,
 		reply.Lookup("collections").Int64(), reply.Lookup("records").Int64(), reply.Lookup("bytes").Int64())
 	return nil
+}
+
+// toStdout writes the backup to standard output. A file or pipe that ends is an error.
+func (b *backupCmd) toStdout() error {
+	if term.IsTerminal(int(os.Stdout.Fd())) {
+		return usageError{errors.New("a backup is not written to a terminal: redirect standard output to a file")}
+	}
+	conn, err := transfer.Dial(b.URI, b.Timeout)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(clock.System().Now().Add(b.Timeout)); err != nil {
+		return err
+	}
+	out := bufio.NewWriterSize(os.Stdout, 1<<20)
+	if err := transfer.Backup(conn, out); err != nil {
+		return err
+	}
+	return errors.Join(out.Flush(), os.Stdout.Close())
 }
 
 // ask runs one command on a server and returns a reply that says ok.
@@ -51,12 +78,25 @@ func ask(uri string, timeout time.Duration, command value.Doc) (value.Doc, error
 
 // restoreCmd creates a data directory from a backup.
 type restoreCmd struct {
-	From   string `arg:"" type:"existingdir" help:"Directory of the backup."`
+	From   string `arg:"" help:"Directory of the backup, or - to read one from standard input."`
 	DBPath string `name:"dbpath" default:"duskdb-data" help:"Data directory to create; it must be empty or missing."`
+	Engine string `name:"storageEngine" default:"bunt" help:"Storage engine of the data directory, if the backup is read from standard input."`
 }
 
 // Run checks the backup and copies it.
 func (r *restoreCmd) Run() error {
+	if r.From == "-" {
+		done, err := server.RestoreStream(context.Background(), bufio.NewReaderSize(os.Stdin, 1<<20), r.Engine, r.DBPath, func(int64) {})
+		if err == nil {
+			fmt.Printf("%s: %d collections, %d documents, %d bytes of documents\n", r.DBPath, done.Collections, done.Records, done.Bytes)
+		}
+		return err
+	}
+	if info, err := os.Stat(r.From); err != nil {
+		return usageError{err}
+	} else if !info.IsDir() {
+		return usageError{fmt.Errorf("%s is no directory; a backup in a file is read from standard input: duskdb restore - <%s", r.From, r.From)}
+	}
 	report, err := server.Restore(r.From, r.DBPath)
 	if report != nil {
 		printReport(os.Stdout, report)

@@ -14,33 +14,43 @@ import (
 // MaintenanceCommands look after the data as a whole.
 func MaintenanceCommands() []kernel.Command {
 	return []kernel.Command{
-		{Name: "duskBackup", Run: runBackup, Flags: kernel.AdminOnly, Action: "fsync", On: kernel.OnCluster, Help: "write a consistent copy of all data to a new directory of the server's machine"},
+		{Name: "duskBackup", Run: runBackup, Flags: kernel.AdminOnly, Action: "fsync", On: kernel.OnCluster, Help: "write a consistent copy of all data to a new directory of the server's machine, or send it"},
 	}
 }
 
 type backupArgs struct {
 	Backup value.Value `arg:"duskBackup,required"`
-	Path   string      `arg:"path,required"`
+	Path   *string     `arg:"path"`
+	Stream bool        `arg:"stream"`
 }
 
 var backupSpec = args.New[backupArgs]("duskBackup")
 
 // runBackup writes the latest state to a directory while reads and writes go on. The
-// path is on the server's machine, must be absolute, and must not exist.
+// path is on the server's machine, must be absolute, and must not exist. With stream it
+// writes nothing, and answers with a cursor.
 func runBackup(c *kernel.Call) error {
 	var a backupArgs
 	if err := backupSpec.Decode(c.Body, &a); err != nil {
 		return err
 	}
-	if !filepath.IsAbs(a.Path) {
-		return mongoerr.Newf(mongoerr.BadValue, "duskBackup needs an absolute path, not '%s'", a.Path)
+	switch {
+	case a.Stream && a.Path != nil:
+		return mongoerr.New(mongoerr.InvalidOptions, "duskBackup takes either path or stream")
+	case a.Stream:
+		return streamBackup(c)
+	case a.Path == nil:
+		return mongoerr.New(mongoerr.IDLFailedToParse, "BSON field 'duskBackup.path' is missing but a required field")
+	case !filepath.IsAbs(*a.Path):
+		return mongoerr.Newf(mongoerr.BadValue, "duskBackup needs an absolute path, not '%s'", *a.Path)
 	}
+	path := filepath.Clean(*a.Path)
 	engine, ok := c.Svc.Engine.(storage.Backuper)
 	if !ok {
 		return mongoerr.New(mongoerr.CommandNotSupported, "this storage engine leaves backups to its database: use pg_dump, base backups, or \"duskdb copy\" to a directory")
 	}
 	began := c.Svc.Real.Now()
-	info, err := engine.Backup(c.Ctx, filepath.Clean(a.Path))
+	info, err := engine.Backup(c.Ctx, path)
 	switch {
 	case errors.Is(err, storage.ErrPathExists):
 		return mongoerr.Newf(mongoerr.FileAlreadyOpen, "%v", err).WithCause(err)
@@ -51,7 +61,7 @@ func runBackup(c *kernel.Call) error {
 	case err != nil:
 		return mongoerr.Newf(mongoerr.FileOpenFailed, "backup: %v", err).WithCause(err)
 	}
-	c.Reply.String("path", filepath.Clean(a.Path)).Int64("collections", info.Collections).Int64("records", info.Records).
+	c.Reply.String("path", path).Int64("collections", info.Collections).Int64("records", info.Records).
 		Int64("bytes", info.Bytes).Int64("millis", c.Svc.Real.Now().Sub(began).Milliseconds())
 	return nil
 }

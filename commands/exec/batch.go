@@ -40,6 +40,7 @@ type CursorRequest struct {
 	Tailable    bool                   // the cursor stays open at the end of what there is
 	AwaitData   bool                   // and getMore waits there for more
 	extra       func(b *value.Builder) // further fields of the cursor document
+	OfConn      bool                   // the cursor ends with the connection
 	SetOp       func(*kernel.Call)     // called with each getMore; nil: Exec.Resume
 }
 
@@ -65,8 +66,9 @@ func FirstBatch(c *kernel.Call, r CursorRequest) error {
 	if cur.SetOp == nil && r.Exec != nil {
 		cur.SetOp = r.Exec.Resume
 	}
-	if c.Conn.FromBalancer {
+	if c.Conn.FromBalancer || r.OfConn {
 		cur.Conn = c.Conn.ID
+		c.Conn.OwnCursors = c.Conn.OwnCursors || r.OfConn
 	}
 	if c.Transaction() != nil {
 		cur.TxnNumber = c.Generic.TxnNumber

@@ -29,8 +29,11 @@ type Conn struct {
 	// a client cannot reach this server again by another connection, so cursors and open
 	// transactions end with the connection.
 	FromBalancer bool
-	greetedBack  bool             // it has got the service id
-	inTxn        *session.Session // of the last transaction, if FromBalancer
+	// OwnCursors reports whether cursors end with the connection although the client did not
+	// come through that port.
+	OwnCursors  bool
+	greetedBack bool             // it has got the service id
+	inTxn       *session.Session // of the last transaction, if FromBalancer
 
 	Mu          sync.Mutex // guards the fields up to Compression
 	client      value.Doc  // metadata from the first hello
