@@ -7,7 +7,7 @@ import (
 )
 
 // families are all metrics, in the order in which they are served.
-var families = slices.Concat(stateMetrics, serverMetrics, storageMetrics, expiryMetrics, collectionMetrics, processMetrics)
+var families = slices.Concat(stateMetrics, serverMetrics, storageMetrics, clusterMetrics, expiryMetrics, collectionMetrics, processMetrics)
 
 // serverMetrics are about clients and their commands.
 var serverMetrics = []family{

@@ -30,6 +30,7 @@ type Metrics struct {
 	Now         int64              // by the server's clock
 	Latencies   []ClassLatency
 	Storage     storage.EngineStats
+	Cluster     *storage.ClusterStats // nil if the engine's data belong to this server alone
 	Data        struct{ Collections, Documents, DataBytes, Indexes, IndexBytes int64 }
 	Disk        struct{ Free, Total int64 } // of the file system of the data; 0: unknown
 	MemoryLimit int64
@@ -84,7 +85,16 @@ func Snapshot(s *kernel.Service) Metrics {
 	}
 	used, total := diskUsage(s.Options.DBPath)
 	m.Disk.Free, m.Disk.Total = total-used, total
-	fillData(s, &m)
+	if e, ok := clustered(s); ok {
+		st, err := e.ClusterStats(s.Background)
+		if err != nil {
+			s.Log.Warn().Err(err).Msg("The state of the servers could not be read")
+		}
+		m.Cluster = &st
+	}
+	if reachable(s) == nil {
+		fillData(s, &m)
+	}
 	return m
 }
 
@@ -172,6 +182,9 @@ func fillData(s *kernel.Service, m *Metrics) {
 
 // Ready returns why the server cannot do its work, nil if it can.
 func Ready(s *kernel.Service) error {
+	if err := reachable(s); err != nil {
+		return err
+	}
 	return s.Engine.View(s.Background, func(storage.Tx) error { return s.Background.Err() })
 }
 

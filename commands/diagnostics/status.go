@@ -26,12 +26,16 @@ func runServerStatus(c *kernel.Call) error {
 		Append("service", value.NewArray(value.String(processName(s))))
 	b.Int64("pid", int64(os.Getpid())).Double("uptime", float64(int64(up.Seconds()))).
 		Int64("uptimeMillis", up.Milliseconds()).Int64("uptimeEstimate", int64(up.Seconds())).Date("localTime", c.Now)
+	_, isClustered := clustered(s)
+	away := reachable(s) != nil
 	for _, section := range statusSections {
 		if v, given := c.Body.Get(section.name); given && !v.Truthy() {
 			continue
 		}
 		if !s.InReplicaSet() && (section.name == "repl" || section.name == "electionMetrics") ||
 			!s.InCluster() && section.name == "sharding" ||
+			!isClustered && section.name == "cluster" ||
+			away && (section.name == "catalogStats" || section.name == "sharding") || // monitoring goes on without the database
 			section.name == "mirroredReads" && !c.Body.Has("mirroredReads") { // only on request
 			continue
 		}
@@ -59,6 +63,7 @@ var statusSections = []struct {
 }{
 	{"asserts", counted(writeAsserts)},
 	{"catalogStats", writeCatalogStats},
+	{"cluster", writeCluster},
 	{"connections", counted(writeConnections)},
 	{"electionMetrics", counted(writeElectionMetrics)},
 	{"extra_info", counted(func(_ *kernel.Call, b *value.Builder) { b.String("note", "fields vary by platform") })},

@@ -36,6 +36,7 @@ type Shared struct {
 	head    atomic.Pointer[Head] // the latest that is known
 	recent  recent
 	builds  sync.Map // the numbers of the indexes that this server builds
+	counts  counts
 
 	provisional atomic.Uint32 // the last number of what is not committed
 	stamp       atomic.Uint64 // the greatest that is known
@@ -125,6 +126,9 @@ func (e *Shared) settled(ctx context.Context, run func(*catalog) (SharedSnapshot
 	for n := 1; ; n++ {
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+		if n > 1 {
+			e.counts.reruns.Add(1)
 		}
 		cat, err := e.latestCatalog()
 		if err != nil {

@@ -33,8 +33,10 @@ func (e *Shared) persist(ctx context.Context, once func() error) error {
 	for tries := 1; ; tries++ {
 		err := once()
 		if !errors.Is(err, ErrAgain) {
+			e.counts.note(err)
 			return err
 		}
+		e.counts.retries.Add(1)
 		if tries > 1 && clock.System().Now().Sub(begun) > mostAway { // the process may have been stopped meanwhile
 			if errors.Is(err, storage.ErrUnavailable) {
 				return err

@@ -21,6 +21,13 @@ func (s *store) Claim(ctx context.Context, r *kv.ClaimRequest) (granted []bool, 
 		s.drop()
 		granted, same, _, err = s.claimOnce(ctx, r)
 	}
+	for _, got := range granted {
+		if got {
+			s.metrics.claims.Add(1)
+		} else {
+			s.metrics.refused.Add(1)
+		}
+	}
 	return granted, same, err
 }
 

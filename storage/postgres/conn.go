@@ -28,8 +28,11 @@ type conn struct {
 	broken  error
 	trips   func() // counts trips; may be nil
 	notify  func(channel, payload string)
-	session uint32 // the backend's process id
-	serves  bool   // it is for what the engine does, after the tables were made
+	session uint32    // the backend's process id
+	serves  bool      // it is for what the engine does, after the tables were made
+	metrics *metrics  // may be nil
+	kind    tripKind  // of the next trip
+	locked  time.Time // when the lock was asked for
 }
 
 // errBroken says that a connection is of no use any more: what its last trip has
@@ -72,6 +75,7 @@ func (c *conn) queue(s *statement, args ...[]byte) {
 	}
 	c.out, _ = (&pgproto3.Execute{}).Encode(b)
 	c.queued++
+	c.kind = max(c.kind, s.kind)
 }
 
 var binaryFormat = []int16{1}
@@ -115,10 +119,12 @@ const longWrite = 1 << 16
 // run makes a trip: it calls row with each row of the answers, and the number of
 // its statement. What row gets is valid during the call. It returns the error of
 // the first statement that failed, or of row.
-func (c *conn) run(ctx context.Context, row func(statement int, values [][]byte) error) error {
+func (c *conn) run(ctx context.Context, row func(statement int, values [][]byte) error) (err error) {
 	if c.trips != nil {
 		c.trips()
 	}
+	began := clock.System().Now()
+	defer func() { c.measured(began, err) }()
 	defer c.watch(ctx)()
 	if len(c.out) > longWrite && c.broken == nil {
 		out := c.out

@@ -36,6 +36,7 @@ type members struct {
 	freed   atomic.Bool   // transactions have ended whose writes others may wait for
 	seen    int64         // the version of the last refresh; only the goroutine of the beats uses it, and timed
 	timed   time.Duration // when the database's time was measured last
+	failure atomic.Value  // failed: why the last beat that failed did
 
 	mu     sync.Mutex
 	wanted map[string]time.Time // until when a job is this server's; the zero time: it is another's
@@ -60,7 +61,7 @@ func (m *members) current() bool {
 func (m *members) run() {
 	ctx := m.s.life
 	var c *conn
-	var failed bool
+	var away bool
 	var swept time.Duration
 	for ctx.Err() == nil {
 		var err error
@@ -74,12 +75,15 @@ func (m *members) run() {
 			swept = m.now()
 			err = m.s.sweep(ctx, c)
 		}
-		if err != nil && !failed && ctx.Err() == nil {
+		if err != nil && !away && ctx.Err() == nil {
 			m.s.opts.Logger("storage: the database cannot be reached: %v", m.s.explain(ctx, err))
-		} else if err == nil && failed {
+		} else if err == nil && away {
 			m.s.opts.Logger("storage: the database can be reached again")
 		}
-		if failed = err != nil; failed && c != nil {
+		if err != nil {
+			m.failure.Store(failed{err})
+		}
+		if away = err != nil; away && c != nil {
 			c.close()
 			c = nil
 		}
@@ -311,7 +315,10 @@ func (m *members) ask(job string) bool {
 // awaitSeen waits until all living servers have seen a commit.
 func (m *members) awaitSeen(ctx context.Context, version int64) {
 	pause := storage.Backoff{}
-	for begun := m.now(); m.now()-begun < lifetime+margin; {
+	begun := m.now()
+	m.s.metrics.seen.count.Add(1)
+	defer func() { m.s.metrics.seen.nanos.Add(int64(m.now() - begun)) }()
+	for m.now()-begun < lifetime+margin {
 		waiting, err := m.unseen(ctx, version)
 		if err == nil && waiting == 0 {
 			return

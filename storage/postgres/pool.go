@@ -11,11 +11,12 @@ import (
 
 // pool keeps connections for reads.
 type pool struct {
-	open  func(ctx context.Context) (*conn, error)
-	room  chan struct{} // a token for each connection in use
-	mu    sync.Mutex
-	idle  []*conn
-	ended bool
+	open    func(ctx context.Context) (*conn, error)
+	metrics *metrics
+	room    chan struct{} // a token for each connection in use
+	mu      sync.Mutex
+	idle    []*conn
+	ended   bool
 }
 
 func newPool(most int, open func(context.Context) (*conn, error)) *pool {
@@ -38,12 +39,14 @@ func (p *pool) get(ctx context.Context) (lease, error) {
 	select {
 	case p.room <- struct{}{}:
 	default:
+		p.metrics.waits.Add(1)
 		timer := clock.System().NewTimer(patience)
 		defer timer.Stop()
 		select {
 		case p.room <- struct{}{}:
 		case <-timer.C():
 			l.beyond = true
+			p.metrics.beyond.Add(1)
 		case <-ctx.Done():
 			return l, context.Cause(ctx)
 		}

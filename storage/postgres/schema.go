@@ -34,6 +34,10 @@ var migrations = [...][]string{{
 	// Each commit changes a version in stats: with an index over it, also all
 	// indexes would change.
 	`drop index stats_ver`,
+}, {
+	// For monitoring.
+	`alter table server add column since timestamptz not null default now()`,
+	`alter table lease add column since timestamptz not null default now()`,
 }}
 
 // tables are all of them but meta.

@@ -9,6 +9,7 @@ import (
 type statement struct {
 	name, sql string
 	params    []uint32
+	kind      tripKind
 }
 
 // Types of parameters.
@@ -78,10 +79,12 @@ var (
 	dropCatalog   = stmt(`delete from catalog where num = any($1::int4[])`, typeInt4s)
 	selectSize    = stmt(`select pg_total_relation_size('kv') + pg_total_relation_size('catalog') + pg_total_relation_size('stats')`)
 	renewServer   = stmt(`insert into server (id, address, seq, seen, until) values ($1, $2, -1, $3, now() + interval '10 seconds') on conflict (id) do update set until = excluded.until, seen = excluded.seen`, typeText, typeText, typeInt8)
-	renewLeases   = stmt(`insert into lease as t (job, owner, until) select u.job, $1, now() + interval '8 seconds' from unnest($2::text[]) u(job) order by u.job on conflict (job) do update set owner = excluded.owner, until = excluded.until where t.owner = excluded.owner or t.until < now() returning job`, typeText, typeTexts)
+	renewLeases   = stmt(`insert into lease as t (job, owner, until) select u.job, $1, now() + interval '8 seconds' from unnest($2::text[]) u(job) order by u.job on conflict (job) do update set owner = excluded.owner, until = excluded.until, since = case when t.owner = excluded.owner then t.since else now() end where t.owner = excluded.owner or t.until < now() returning job`, typeText, typeTexts)
 	selectLiving  = stmt(`select id from server where until > now()`)
 	countOthers   = stmt(`select count(*) from server where id <> $1 and until > now()`, typeText)
 	countUnseen   = stmt(`select count(*) from server where id <> $1 and until > now() and seen < $2`, typeText, typeInt8)
+	selectServers = stmt(`select id, address, (extract(epoch from since) * 1000000)::int8 from server where until > now() order by since, id`)
+	selectLeases  = stmt(`select job, owner, (extract(epoch from since) * 1000000)::int8 from lease where until > now() order by job`)
 	databaseTime  = stmt(`select (extract(epoch from clock_timestamp()) * 1000000)::int8`)
 	noteSeen      = stmt(`update server set seen = $2 where id = $1`, typeText, typeInt8)
 	forgetServers = stmt(`delete from server where until < now() - interval '1 hour'`)

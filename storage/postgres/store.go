@@ -19,12 +19,13 @@ import (
 
 // store is a kv.SharedStore over PostgreSQL.
 type store struct {
-	opts   Options
-	config *pgconn.Config
-	pool   *pool         // of connections for reads
-	turns  *pool         // of connections for commits
-	holds  chan struct{} // a token for each snapshot that is held
-	sizes  sizes
+	opts    Options
+	config  *pgconn.Config
+	pool    *pool         // of connections for reads
+	turns   *pool         // of connections for commits
+	holds   chan struct{} // a token for each snapshot that is held
+	sizes   sizes
+	metrics metrics
 
 	id  string // of this server, as long as it runs
 	seq int64  // of its last commit; guarded by the turn
@@ -53,6 +54,7 @@ func openStore(ctx context.Context, opts Options) (*store, error) {
 	s.pool = newPool(s.opts.PoolSize, s.connect)
 	s.turns = newPool(1, s.connectWriter)
 	config.ValidateConnect = s.validate
+	s.pool.metrics, s.turns.metrics = &s.metrics, &s.metrics
 	s.members, s.time = newMembers(s), newClock(opts.Clock)
 	s.life, s.end = context.WithCancel(context.Background())
 	if err = s.begin(ctx); err == nil {
@@ -107,7 +109,7 @@ func (s *store) connect(ctx context.Context) (*conn, error) {
 		c.close()
 		return nil, err
 	}
-	c.trips, c.serves = s.opts.Trips, true
+	c.trips, c.metrics, c.serves = s.opts.Trips, &s.metrics, true
 	return c, nil
 }
 
@@ -296,17 +298,14 @@ func (s *store) Compact(ctx context.Context) error {
 
 // Stats fills in the size of the tables. Each commit is a sync.
 func (s *store) Stats(st *storage.EngineStats) error {
-	st.Syncs = st.Commits
-	ctx, end := context.WithTimeout(s.life, statsTime)
-	defer end()
-	l, err := s.pool.get(ctx)
-	if err != nil {
-		return s.explain(s.life, err)
+	st.Syncs, st.FileBytes, st.CommitTimes = st.Commits, s.metrics.size.Load(), s.metrics.commits.Counts()
+	if s.Reachable() != nil && !s.closed.Load() {
+		return nil // with the size of before: monitoring goes on
 	}
-	defer s.pool.put(l)
-	l.queue(selectSize)
-	err = l.run(ctx, func(_ int, v [][]byte) error { st.FileBytes = int64Of(v[0]); return nil })
-	return s.explain(s.life, err)
+	err := s.inspect(s.life, func(c *conn) { c.queue(selectSize) },
+		func(_ int, v [][]byte) error { st.FileBytes = int64Of(v[0]); return nil })
+	s.metrics.size.Store(st.FileBytes)
+	return err
 }
 
 const statsTime = 5 * time.Second
