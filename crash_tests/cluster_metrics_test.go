@@ -117,7 +117,7 @@ func TestClusterMetrics(t *testing.T) {
 	for name, least := range map[string]float64{
 		"duskdb_cluster_database_reachable":                        1,
 		"duskdb_cluster_servers":                                   2,
-		"duskdb_cluster_pool_size":                                 16,
+		"duskdb_cluster_pool_size":                                 17,
 		"duskdb_cluster_seen_waits_total":                          1,
 		`duskdb_cluster_round_trips_total{kind="commit"}`:          commits,
 		`duskdb_cluster_round_trips_total{kind="lock"}`:            commits,

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -21,7 +22,10 @@ var errBehind = errors.New("the database lacks commits that were acknowledged: i
 // next one is tried after an error.
 func (s *store) validate(ctx context.Context, c *pgconn.PgConn) error {
 	if err := pgconn.ValidateConnectTargetSessionAttrsReadWrite(ctx, c); err != nil {
-		return err
+		if c.IsClosed() || ctx.Err() != nil {
+			return err
+		}
+		return fmt.Errorf("%w: %w", errDatabaseReadOnly, err)
 	}
 	floor := s.newest.Load()
 	if floor == 0 {

@@ -92,7 +92,7 @@ func (m *members) away() (error, time.Time) {
 		return nil, time.Time{}
 	}
 	var pe *pgconn.PgError
-	if err, _ := m.failure.Load().(failed); errors.As(err.cause, &pe) && pe.Code == "25006" {
+	if err, _ := m.failure.Load().(failed); errors.Is(err.cause, errDatabaseReadOnly) || errors.As(err.cause, &pe) && pe.Code == "25006" {
 		return errDatabaseReadOnly, m.begun.Add(time.Duration(at))
 	}
 	return errDatabaseAway, m.begun.Add(time.Duration(at))
@@ -122,6 +122,10 @@ func (e *Engine) ClusterStats(ctx context.Context) (storage.ClusterStats, error)
 	st.Heartbeat = max(s.members.now()-time.Duration(s.members.sent.Load()), 0)
 	s.claimants.Range(func(any, any) bool { st.Claimants++; return true })
 	st.Pool = s.pool.stats()
+	turns := s.turns.stats()
+	st.Pool.Size += turns.Size
+	st.Pool.InUse += turns.InUse
+	st.Pool.Idle += turns.Idle
 	st.Pool.Held = int64(len(s.holds))
 	st.Pool.Waits, st.Pool.Beyond = s.metrics.waits.Load(), s.metrics.beyond.Load()
 	e.Counts(&st)
