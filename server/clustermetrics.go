@@ -27,7 +27,7 @@ func clusterCounter(name, help string, value func(st *storage.ClusterStats) floa
 
 // clusterMetrics are about the servers over one database, and what this one asks of it.
 var clusterMetrics = []family{
-	clusterGauge("database_reachable", "1 if the database can be used.", func(st *storage.ClusterStats) float64 { return flag(st.Away == nil) }),
+	clusterGauge("database_reachable", "1 if the database can be used.", func(st *storage.ClusterStats) float64 { return oneIf(st.Away == nil) }),
 	clusterGauge("database_away_seconds", "For how long the database could not be used; 0 if it can.", func(st *storage.ClusterStats) float64 {
 		if st.Away == nil {
 			return 0
@@ -41,7 +41,7 @@ var clusterMetrics = []family{
 			x.sample(float64(len(st.Servers)))
 		}
 	}),
-	ofCluster("lease", "gauge", "1 if this server runs a background job.", []string{"job"}, leases(func(st *storage.ClusterStats, l storage.ClusterLease) float64 { return flag(l.Owner == st.Server) })),
+	ofCluster("lease", "gauge", "1 if this server runs a background job.", []string{"job"}, leases(func(st *storage.ClusterStats, l storage.ClusterLease) float64 { return oneIf(l.Owner == st.Server) })),
 	ofCluster("lease_since_timestamp_seconds", "gauge", "When the server that runs a background job got it.", []string{"job"},
 		leases(func(_ *storage.ClusterStats, l storage.ClusterLease) float64 {
 			return float64(l.Since.UnixMilli()) / 1000
@@ -65,7 +65,7 @@ var clusterMetrics = []family{
 	clusterCounter("pool_beyond", "Connections opened beyond the size of the pool.", func(st *storage.ClusterStats) float64 { return float64(st.Pool.Beyond) }),
 }
 
-func flag(b bool) float64 {
+func oneIf(b bool) float64 {
 	if b {
 		return 1
 	}
