@@ -26,6 +26,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"strings"
 	"time"
 
@@ -39,7 +40,7 @@ import (
 // Options open an engine.
 type Options struct {
 	// URI names the database: postgres://user:password@host:port/database?…, with
-	// the parameters of libpq, and those of the engine: schema (duskdb), poolSize
+	// the parameters of libpq, and those of the engine: passwordFile, schema (duskdb), poolSize
 	// (16) and snapshots (32).
 	URI string
 	// Indexer gives meaning to index specifications. Required.
@@ -84,6 +85,9 @@ func (o *Options) config() (*pgconn.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the URI of the database cannot be read: %w", withoutPassword(err))
 	}
+	if err := takePassword(config); err != nil {
+		return nil, err
+	}
 	if err := o.parameters(config.RuntimeParams); err != nil {
 		return nil, err
 	}
@@ -112,6 +116,22 @@ func (o *Options) config() (*pgconn.Config, error) {
 	dialer := net.Dialer{Timeout: config.ConnectTimeout, KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 2 * time.Second, Count: 3}, Control: impatientSocket}
 	config.DialFunc = dialer.DialContext
 	return config, nil
+}
+
+// takePassword reads the password from the file that the parameter passwordFile names.
+func takePassword(config *pgconn.Config) error {
+	const name = "passwordFile"
+	path := config.RuntimeParams[name]
+	delete(config.RuntimeParams, name)
+	if path == "" {
+		return nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("the password of the database: %w", err)
+	}
+	config.Password = strings.TrimRight(string(text), "\r\n")
+	return nil
 }
 
 // parameters takes the engine's own parameters of the URI.
