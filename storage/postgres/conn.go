@@ -58,6 +58,21 @@ func dial(ctx context.Context, config *pgconn.Config) (*conn, error) {
 	return &conn{net: h.Conn, in: h.Frontend, status: 'I', session: h.PID}, nil
 }
 
+// dial connects, and chooses the schema. It is not a parameter of the connection:
+// poolers refuse those that they do not know, or ignore them.
+func (s *store) dial(ctx context.Context) (*conn, error) {
+	c, err := dial(ctx, s.config)
+	if err != nil {
+		return nil, err
+	}
+	c.simple("set search_path = " + quoted(s.opts.Schema))
+	if err := c.run(ctx, nil); err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
 // prepare makes the statements known to the backend.
 func (c *conn) prepare(ctx context.Context, list []*statement) error {
 	for _, s := range list {

@@ -31,7 +31,7 @@ func (s *store) validate(ctx context.Context, c *pgconn.PgConn) error {
 	if floor == 0 {
 		return nil
 	}
-	r := c.ExecParams(ctx, "select ver from head", nil, nil, nil, nil).Read()
+	r := c.ExecParams(ctx, "select ver from "+quoted(s.opts.Schema)+".head", nil, nil, nil, nil).Read()
 	if r.Err != nil {
 		return r.Err
 	}
@@ -96,7 +96,7 @@ func (s *store) impatient(session uint32) (done func()) {
 func (s *store) dislodge(waiting uint32) {
 	ctx, end := context.WithTimeout(s.life, lifetime)
 	defer end()
-	c, err := dial(ctx, s.config)
+	c, err := s.dial(ctx)
 	if err != nil {
 		return
 	}

@@ -109,7 +109,6 @@ func (o *Options) config() (*pgconn.Config, error) {
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = 5 * time.Second
 	}
-	config.RuntimeParams["search_path"] = quoted(o.Schema)
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "duskdb"
 	}

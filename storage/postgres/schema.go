@@ -79,11 +79,14 @@ func racing(err error) bool {
 }
 
 func (s *store) createOnce(ctx context.Context) error {
-	c, err := dial(ctx, s.config)
+	c, err := s.dial(ctx)
 	if err != nil {
 		return err
 	}
 	defer c.close()
+	if err := s.checkPooler(ctx, c); err != nil {
+		return err
+	}
 	if s.opts.copying {
 		return s.checkCopying(ctx, c)
 	}
@@ -161,7 +164,7 @@ func formatOf(ctx context.Context, c *conn) (found int64, err error) {
 
 // readFormat is formatOf on a connection of its own.
 func (s *store) readFormat(ctx context.Context) (int64, error) {
-	c, err := dial(ctx, s.config)
+	c, err := s.dial(ctx)
 	if err != nil {
 		return 0, err
 	}

@@ -97,7 +97,7 @@ const keepAlive = `set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2;
 
 // connect opens a connection for the pool.
 func (s *store) connect(ctx context.Context) (*conn, error) {
-	c, err := dial(ctx, s.config)
+	c, err := s.dial(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func NewTarget(ctx context.Context, opts Options) (*Target, error) {
 		return nil, err
 	}
 	t := &Target{opts: opts}
-	if t.lock, err = dial(ctx, s.config); err != nil {
+	if t.lock, err = s.dial(ctx); err != nil {
 		return nil, s.explain(ctx, err)
 	}
 	if err = t.begin(ctx, s); err != nil {
