@@ -36,7 +36,7 @@ func init() {
 		tripLease:   {renewLeases, leaveJobs},
 		tripClaim:   {takeClaims, dropClaims, selectClaimants},
 		tripLock:    {lockHead},
-		tripCommit:  {writeHead},
+		tripCommit:  {writeHead, moveHead},
 		tripBeat:    {renewServer, noteSeen},
 	} {
 		for _, s := range list {
@@ -71,8 +71,14 @@ func (c *conn) measured(began time.Time, err error) {
 	switch {
 	case kind == tripLock:
 		c.locked = began
-	case kind == tripCommit && err == nil:
-		c.metrics.commits.Observe(now.Sub(c.locked))
+	case kind == tripCommit:
+		if c.locked.IsZero() {
+			c.locked = began // without asking for the lock before
+		}
+		if err == nil {
+			c.metrics.commits.Observe(now.Sub(c.locked))
+		}
+		c.locked = time.Time{}
 	}
 }
 
