@@ -99,6 +99,7 @@ func chosenUUID(v value.Value) (id [16]byte, err error) {
 // withUUID is the name of the collection that has a UUID, nil if there is no such collection.
 func withUUID(c *kernel.Call, id [16]byte) (ns *storage.Namespace, err error) {
 	err = c.View(func(tx storage.Tx) error {
+		ns = nil
 		infos, err := tx.Collections("")
 		if err != nil {
 			return err

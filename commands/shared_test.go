@@ -429,6 +429,7 @@ func (s server) leave(coll string) (owner string) {
 func (s server) left(owner string) (n int) {
 	s.Helper()
 	err := s.engine.View(s.Context(), func(tx storage.Tx) error {
+		n = 0
 		infos, err := tx.Collections("test")
 		for _, info := range infos {
 			p := catalog.Of(info).DocTTL

@@ -116,6 +116,7 @@ func TestRefusedByPebble(t *testing.T) {
 
 // TestFileForDirectory: --dbpath names a file.
 func TestFileForDirectory(t *testing.T) {
+	localData(t)
 	path := filepath.Join(t.TempDir(), "data")
 	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
@@ -133,6 +134,7 @@ func TestFileForDirectory(t *testing.T) {
 // TestDirectoryInUse: a second server, check and copy report that another process has the
 // data.
 func TestDirectoryInUse(t *testing.T) {
+	localData(t)
 	dir := t.TempDir()
 	start(t, dir)
 	for _, args := range [][]string{nil, {"--repair"}} {

@@ -168,6 +168,7 @@ func TestDamagedNames(t *testing.T) {
 
 // TestForeignDirectory: the directory of a mongod is refused, and left alone.
 func TestForeignDirectory(t *testing.T) {
+	localData(t)
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "WiredTiger.wt"), nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ func TestKilledInRetryableWrite(t *testing.T) {
 	}
 	count := func(c *client) int64 { return c.must(t, "count", value.String("c")).Lookup("n").SafeInt64() }
 	for round := range rounds {
-		p := start(t, dir, "--replSet", "rs0")
+		p := start(t, dir, withRetries()...)
 		writer, err := dial(p.addr)
 		if err != nil {
 			t.Fatal(err)
@@ -45,7 +45,7 @@ func TestKilledInRetryableWrite(t *testing.T) {
 		_ = writer.Close()
 		_ = watcher.Close()
 
-		p = start(t, dir, "--replSet", "rs0")
+		p = start(t, dir, withRetries()...)
 		c, err := dial(p.addr)
 		if err != nil {
 			t.Fatal(err)

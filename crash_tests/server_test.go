@@ -16,11 +16,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/duskdb/duskdb/internal/engines"
 	"github.com/duskdb/duskdb/internal/needs"
+	"github.com/duskdb/duskdb/internal/pgtest"
+	_ "github.com/duskdb/duskdb/server/postgres" // for engines.Remote
 	"github.com/duskdb/duskdb/value"
 	"github.com/duskdb/duskdb/wire"
 )
@@ -30,6 +34,26 @@ var binary string
 
 // engine is the storage engine of servers that name no other.
 var engine = cmp.Or(os.Getenv("DUSKDB_TEST_ENGINE"), "bunt")
+
+// remote says that this engine has its data in a database.
+var remote = engines.Remote(engine)
+
+// localData skips a test of what only a data directory has.
+func localData(tb testing.TB) {
+	tb.Helper()
+	if remote {
+		tb.Skip("the data are in a database, not in a directory")
+	}
+}
+
+// withRetries are the arguments for a server that takes retryable writes: one of a cluster
+// does so by itself.
+func withRetries() []string {
+	if remote {
+		return nil
+	}
+	return []string{"--replSet", "rs0"}
+}
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
@@ -66,6 +90,9 @@ func launch(tb testing.TB, dir string, args ...string) (*process, *bufio.Reader)
 	tb.Helper()
 	p := &process{exited: make(chan error, 1)}
 	p.cmd = exec.Command(binary, append([]string{"--dbpath", dir, "--port", "0", "--logFormat", "json", "--test-clock", "--storageEngine", engine}, args...)...)
+	if remote && !slices.Contains(args, "--storageEngine") {
+		p.cmd.Env = append(os.Environ(), "DUSKDB_STORAGE_URI="+pgtest.EngineURI(dir))
+	}
 	p.cmd.Stderr = &p.output
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {

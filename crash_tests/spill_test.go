@@ -12,6 +12,7 @@ import (
 // TestKilledWhileSpilling kills a server that has a sort on disk: the next one
 // starts with no temporary files, and sorts as well.
 func TestKilledWhileSpilling(t *testing.T) {
+	localData(t)
 	dir := t.TempDir()
 	temp := filepath.Join(dir, "_tmp")
 	const n = 2000

@@ -31,7 +31,10 @@ func on(h *harness.Harness, name string, look func(coll storage.Collection, m *c
 	h.Helper()
 	err := h.Svc.Engine.View(h.Context(), func(tx storage.Tx) error {
 		coll, err := tx.Collection(storage.Namespace{DB: "test", Coll: name})
-		if err == nil {
+		if err != nil {
+			return err
+		}
+		if _, err = coll.Count(); err == nil { // else the View runs again
 			look(coll, catalog.Of(coll.Info()))
 		}
 		return err

@@ -76,7 +76,7 @@ func (d *distinct) open() error {
 	if err != nil {
 		return err
 	}
-	d.set = newDistinctSet(d.a.Key, collator)
+	d.set, d.src, d.refused = newDistinctSet(d.a.Key, collator), nil, nil
 	if d.throughView = m.ReadThrough(); !d.throughView {
 		d.refused = d.openRecords(info, collator)
 	}

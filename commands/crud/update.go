@@ -204,6 +204,7 @@ func modify(c *kernel.Call, m *write.Modification) (write.Updated, error) {
 // openModification looks for the collection and the records, in one View.
 func openModification(c *kernel.Call, m *write.Modification) (info *storage.Info, err error) {
 	err = c.InOneView(func() error {
+		m.Reopen()
 		if info, err = exec.Lookup(c, m.NS); err != nil {
 			return err
 		}

@@ -393,6 +393,8 @@ func runListDatabases(c *kernel.Call) error {
 func databaseSizes(c *kernel.Call) (map[string]int64, error) {
 	sizes, listed := map[string]int64{}, map[string]bool{}
 	return sizes, c.View(func(tx storage.Tx) error {
+		clear(sizes)
+		clear(listed)
 		infos, err := tx.Collections("")
 		if err != nil {
 			return err

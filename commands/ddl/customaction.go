@@ -171,18 +171,20 @@ func updateCustomDatabase(x *customCall) error {
 }
 
 func getCustomDatabase(x *customCall) error {
-	return x.c.View(func(tx storage.Tx) error {
+	var o offer
+	err := x.c.View(func(tx storage.Tx) (err error) {
 		if err := x.databaseExists(tx, true); err != nil {
 			return err
 		}
-		o, err := readOffer(tx, x.ns.DB, offerOfDatabase)
-		if err != nil {
-			return err
-		}
-		x.c.Reply.String("database", x.ns.DB)
-		o.append(x.c.Reply)
-		return nil
+		o, err = readOffer(tx, x.ns.DB, offerOfDatabase)
+		return err
 	})
+	if err != nil {
+		return err
+	}
+	x.c.Reply.String("database", x.ns.DB)
+	o.append(x.c.Reply)
+	return nil
 }
 
 func createCustomCollection(x *customCall) error {
@@ -262,29 +264,31 @@ func updateCustomCollection(x *customCall) error {
 }
 
 func getCustomCollection(x *customCall) error {
-	return x.c.View(func(tx storage.Tx) error {
+	var o offer
+	var shared bool
+	err := x.c.View(func(tx storage.Tx) error {
 		coll, err := x.existing(tx)
 		if err != nil {
 			return err
 		}
-		o, err := readOffer(tx, x.ns.DB, offerOfCollection(coll.Info().UUID))
-		if err != nil {
+		if o, err = readOffer(tx, x.ns.DB, offerOfCollection(coll.Info().UUID)); err != nil {
 			return err
 		}
-		shared, err := sharesThroughput(tx, x.ns.DB)
-		if err != nil {
-			return err
-		}
-		if o.none() && !shared { // it was not made by customAction
-			o.throughput = defaultThroughput
-		}
-		b := x.c.Reply.String("database", x.ns.DB).String("collection", x.ns.Coll)
-		if o.shardKey != "" {
-			b.StartDocument("shardKeyDefinition").String(o.shardKey, "hashed").End()
-		}
-		o.append(b)
-		return nil
+		shared, err = sharesThroughput(tx, x.ns.DB)
+		return err
 	})
+	if err != nil {
+		return err
+	}
+	if o.none() && !shared { // it was not made by customAction
+		o.throughput = defaultThroughput
+	}
+	b := x.c.Reply.String("database", x.ns.DB).String("collection", x.ns.Coll)
+	if o.shardKey != "" {
+		b.StartDocument("shardKeyDefinition").String(o.shardKey, "hashed").End()
+	}
+	o.append(b)
+	return nil
 }
 
 // getChangeStreamTokens returns a resume token for each physical partition of a
@@ -295,17 +299,19 @@ func getChangeStreamTokens(x *customCall) error {
 		return args.WrongType("customAction", "startAtOperationTime", at, "timestamp")
 	}
 	x.c.Svc.Oplog.NoteReader(x.c.Ctx)
-	return x.c.View(func(tx storage.Tx) error {
-		if _, err := x.existing(tx); err != nil {
-			return err
-		}
-		t := token.Token{TS: x.c.Svc.Stamps.Current() + 1}
-		if !at.IsMissing() {
-			t.TS = max(clustertime.Of(at), 1)
-		}
-		x.c.Reply.Append("resumeAfterTokens", value.NewArray(value.Document(t.Encode())))
-		return nil
+	err := x.c.View(func(tx storage.Tx) error {
+		_, err := x.existing(tx)
+		return err
 	})
+	if err != nil {
+		return err
+	}
+	t := token.Token{TS: x.c.Svc.Stamps.Current() + 1}
+	if !at.IsMissing() {
+		t.TS = max(clustertime.Of(at), 1)
+	}
+	x.c.Reply.Append("resumeAfterTokens", value.NewArray(value.Document(t.Encode())))
+	return nil
 }
 
 // indexes reads the indexes argument, without the index on _id that must be

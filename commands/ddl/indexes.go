@@ -119,6 +119,7 @@ func missingIndexes(c *kernel.Call, ns storage.Namespace, given []value.Doc) (ta
 	// After an error less is prepared: createIndexes meets the same error and reports
 	// it.
 	_ = c.View(func(tx storage.Tx) error {
+		missing = nil
 		coll, err := tx.Collection(ns)
 		if err != nil {
 			return err
@@ -268,6 +269,7 @@ func indexInTransaction(c *kernel.Call, coll storage.Collection) error {
 // the command's transaction.
 func isCommitted(c *kernel.Call, info *storage.Info) (committed bool, err error) {
 	err = c.Svc.Engine.View(c.Ctx, func(tx storage.Tx) error {
+		committed = false
 		coll, err := tx.Collection(info.Namespace)
 		if errors.Is(err, storage.ErrNotFound) {
 			return nil

@@ -118,10 +118,14 @@ type forecasts struct {
 // databases, and what the last passes did.
 func (f *forecasts) write(ns storage.Namespace) error {
 	c := f.c
-	b, found, shown := c.Reply, false, map[string]bool{}
-	b.Date("now", c.Now)
-	b.StartArray("collections")
+	var found bool
+	var body *value.Builder
 	err := c.View(func(tx storage.Tx) error {
+		b, shown := value.NewBuilder(), map[string]bool{}
+		body, found = b, false
+		f.begin()
+		b.Date("now", c.Now)
+		b.StartArray("collections")
 		infos, err := tx.Collections(ns.DB)
 		if err != nil {
 			return err
@@ -160,11 +164,13 @@ func (f *forecasts) write(ns storage.Namespace) error {
 			}
 		}
 		b.End()
-		return f.due(tx)
+		return f.due(tx, b)
 	})
 	if err != nil {
 		return err
 	}
+	it := body.Doc().Iter()
+	b := c.Reply.Raw(it.Rest())
 	if ns.Coll != "" && !found {
 		return mongoerr.Newf(mongoerr.NamespaceNotFound, "ns does not exist: %s", ns)
 	}
@@ -173,6 +179,16 @@ func (f *forecasts) write(ns storage.Namespace) error {
 	}
 	f.monitor()
 	return nil
+}
+
+// begin forgets what was found before.
+func (f *forecasts) begin() {
+	if d := f.dues; d != nil {
+		f.dues = &ttl.Dues{Now: d.Now, Most: d.Most, Only: d.Only}
+	}
+	if t := f.top; t != nil {
+		t.collections, t.found, t.totals = 0, nil, nil
+	}
 }
 
 // monitor writes what the monitor did and when it goes on.
@@ -221,11 +237,10 @@ func (f *forecasts) mayShow(known map[string]bool, db string) bool {
 }
 
 // due writes the documents that fall due first.
-func (f *forecasts) due(tx storage.Tx) error {
+func (f *forecasts) due(tx storage.Tx, b *value.Builder) error {
 	if f.dues == nil {
 		return nil
 	}
-	b := f.c.Reply
 	b.StartArray("due")
 	for _, d := range f.dues.List() {
 		coll, err := tx.Collection(d.Info.Namespace)

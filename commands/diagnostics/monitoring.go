@@ -138,7 +138,9 @@ func fillExpiry(s *kernel.Service, m *Metrics) {
 
 // fillData adds up the sizes of all collections, and looks at what expires in them.
 func fillData(s *kernel.Service, m *Metrics) {
+	none := m.Data
 	err := s.Engine.View(s.Background, func(tx storage.Tx) error {
+		m.Data = none
 		infos, err := tx.Collections("")
 		if err != nil {
 			return err

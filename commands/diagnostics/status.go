@@ -257,8 +257,10 @@ func redacted(name string, body value.Doc) value.Doc {
 // writeCatalogStats counts the collections by kind: those of clients, and the server's
 // own.
 func writeCatalogStats(c *kernel.Call, b *value.Builder) error {
-	var n struct{ collections, capped, clustered, series, views, internal int32 }
+	type counts struct{ collections, capped, clustered, series, views, internal int32 }
+	var n counts
 	err := c.View(func(tx storage.Tx) error {
+		n = counts{}
 		infos, err := tx.Collections("")
 		if err != nil {
 			return err

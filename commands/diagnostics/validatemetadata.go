@@ -59,20 +59,22 @@ func runValidateDBMetadata(c *kernel.Call) error {
 		return err
 	}
 	strict := p.Strict.Bool() && p.Version == "1" // other versions are not checked
-	return c.View(func(tx storage.Tx) error {
-		c.Reply.StartArray("apiVersionErrors")
-		infos, err := tx.Collections(db)
-		if err != nil {
-			return err
-		}
-		for _, info := range infos {
-			if strict && (coll == "" || coll == info.Namespace.Coll) && !pipeline.HiddenCollection(info.Namespace) {
-				appendUnstable(c, info)
-			}
-		}
-		c.Reply.End()
-		return nil
+	var infos []*storage.Info
+	err = c.View(func(tx storage.Tx) (err error) {
+		infos, err = tx.Collections(db)
+		return err
 	})
+	if err != nil {
+		return err
+	}
+	c.Reply.StartArray("apiVersionErrors")
+	for _, info := range infos {
+		if strict && (coll == "" || coll == info.Namespace.Coll) && !pipeline.HiddenCollection(info.Namespace) {
+			appendUnstable(c, info)
+		}
+	}
+	c.Reply.End()
+	return nil
 }
 
 // names returns the database and the collection to check; "": all.

@@ -142,6 +142,7 @@ func Countable(a *AccessPath, info *storage.Info) bool {
 // most (0: all). ok is false if some of the documents may have expired.
 func CountEntries(c *kernel.Call, x *Execution, info *storage.Info, p *plan.Plan, most int64) (n int64, ok bool, err error) {
 	err = c.View(func(tx storage.Tx) error {
+		n = 0
 		coll, err := tx.Collection(info.Namespace)
 		if err != nil {
 			return err

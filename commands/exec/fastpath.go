@@ -114,6 +114,7 @@ type pointRead struct {
 	ns      storage.Namespace
 	key     []byte
 	handled bool           // the collection is one for expressFind
+	counted bool           // the look-up is counted
 	rec     storage.Record // zero if nothing was found
 	find    func(storage.Tx) error
 }
@@ -141,7 +142,10 @@ func (r *pointRead) look(tx storage.Tx) error {
 		return nil
 	}
 	r.handled = true
-	CountByID(&r.c.Counts)
+	if !r.counted {
+		CountByID(&r.c.Counts)
+		r.counted = true
+	}
 	rec, found, err := kernel.Visible{Coll: coll, Meta: m, Now: r.c.Now}.Find(reserved.IDIndex, r.key)
 	if found {
 		r.rec = rec

@@ -22,6 +22,7 @@ func Lookup(c *kernel.Call, ns storage.Namespace) (info *storage.Info, err error
 		}
 	}
 	err = c.View(func(tx storage.Tx) error {
+		info = nil
 		coll, err := tx.Collection(ns)
 		switch {
 		case err == nil:

@@ -13,6 +13,7 @@ import (
 // A write without maxTimeMS waits for an open transaction as long as transactions may
 // live, and a little longer; then it has a conflict.
 func TestConflictWaitEnds(t *testing.T) {
+	harness.SkipHostile(t, "a conflict waits for the clock of the test")
 	t.Parallel()
 	h := harness.New(t)
 	real := clock.NewManual(harness.TestStart)

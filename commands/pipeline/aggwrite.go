@@ -73,6 +73,7 @@ func outOwner(ns storage.Namespace) (owner string, ok bool) {
 func DropLeftOvers(s *kernel.Service) error {
 	found := map[string][]storage.Namespace{} // by owner
 	err := s.Engine.View(s.Background, func(tx storage.Tx) error {
+		clear(found)
 		infos, err := tx.Collections("")
 		for _, info := range infos {
 			if owner, ok := outOwner(info.Namespace); ok {
@@ -372,6 +373,7 @@ func (w *mergeWriter) applyApart(docs []value.Doc, change func(i int, old value.
 func (w *mergeWriter) look(d value.Doc) (old value.Doc, err error) {
 	c := w.h.Exec.Running()
 	err = c.View(func(tx storage.Tx) error {
+		old = nil
 		coll, err := tx.Collection(w.ns)
 		if errors.Is(err, storage.ErrNotFound) {
 			return nil

@@ -44,8 +44,9 @@ func (h *Environment) Prepare(x *agg.Exec, r agg.Request, eq *match.Compare) (ag
 	c := h.Exec.Running()
 	q := &canonical.Query{Filter: r.Filter, Matcher: r.Matcher, Limit: r.Limit, Fields: r.Fields, Hint: r.Hint, Collator: r.Collation}
 	q.Meta = r.Meta
-	p := &preparedLookup{x: h.Exec.Sub(x.Env), eq: eq, most: firstAhead, last: 1, fanOut: 1, call: c, wanted: c.Wanted}
+	var p *preparedLookup
 	err := c.InOneView(func() error {
+		p = &preparedLookup{x: h.Exec.Sub(x.Env), eq: eq, most: firstAhead, last: 1, fanOut: 1, call: c, wanted: c.Wanted}
 		if err := p.plan(c, r, q); err != nil || p.slot == nil {
 			return err
 		}

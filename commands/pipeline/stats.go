@@ -28,8 +28,8 @@ type sizes struct {
 // sizesOf measures a collection; that of a time series is its buckets. info is nil
 // if the collection does not exist.
 func sizesOf(c *kernel.Call, ns storage.Namespace) (s sizes, info *storage.Info, err error) {
-	s.indexes, s.meta = map[string]int64{}, catalog.None
 	err = c.View(func(tx storage.Tx) error {
+		s, info = sizes{indexes: map[string]int64{}, meta: catalog.None}, nil
 		coll, err := tx.Collection(ns)
 		if errors.Is(err, storage.ErrNotFound) {
 			return nil
@@ -146,6 +146,7 @@ type databaseTotals struct {
 // count as views, their buckets as collections.
 func DatabaseTotals(c *kernel.Call) (t databaseTotals, err error) {
 	err = c.View(func(tx storage.Tx) error {
+		t = databaseTotals{}
 		infos, err := tx.Collections(c.DB)
 		if err != nil {
 			return err

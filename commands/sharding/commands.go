@@ -92,33 +92,37 @@ func runIsDbGrid(c *kernel.Call) error {
 }
 
 func runListShards(c *kernel.Call) error {
-	return c.View(func(tx storage.Tx) error {
-		d, err := cluster.Shard(tx)
-		if err == nil {
-			c.Reply.StartArray("shards").Document("", d).End()
-		}
+	var d value.Doc
+	err := c.View(func(tx storage.Tx) (err error) {
+		d, err = cluster.Shard(tx)
 		return err
 	})
+	if err == nil {
+		c.Reply.StartArray("shards").Document("", d).End()
+	}
+	return err
 }
 
 // runGetShardMap shows the shard, which is also what a mongos calls its config servers.
 func runGetShardMap(c *kernel.Call) error {
-	return c.View(func(tx storage.Tx) error {
-		hosts, err := cluster.Hosts(tx)
-		if err != nil {
-			return err
-		}
-		address := cluster.ConnectionString(hosts)
-		b := c.Reply
-		b.StartDocument("map").String("config", address).String(kernel.ShardName, address).End()
-		b.StartDocument("hosts")
-		for _, host := range slices.Sorted(slices.Values(hosts)) {
-			b.String(host, kernel.ShardName)
-		}
-		b.End()
-		b.StartDocument("connStrings").String(address, kernel.ShardName).End()
-		return nil
+	var hosts []string
+	err := c.View(func(tx storage.Tx) (err error) {
+		hosts, err = cluster.Hosts(tx)
+		return err
 	})
+	if err != nil {
+		return err
+	}
+	address := cluster.ConnectionString(hosts)
+	b := c.Reply
+	b.StartDocument("map").String("config", address).String(kernel.ShardName, address).End()
+	b.StartDocument("hosts")
+	for _, host := range slices.Sorted(slices.Values(hosts)) {
+		b.String(host, kernel.ShardName)
+	}
+	b.End()
+	b.StartDocument("connStrings").String(address, kernel.ShardName).End()
+	return nil
 }
 
 func runGetShardVersion(c *kernel.Call) error {

@@ -80,6 +80,7 @@ func TestWhoMovesTheClusterTime(t *testing.T) {
 // Read concern snapshot: reads at a time return the state at that time, for the commands
 // that support it, until the time is too old.
 func TestSnapshotReads(t *testing.T) {
+	harness.SkipHostile(t, "a conflict waits for the clock of the test")
 	h := harness.New(t).AsMember()
 	real := clock.NewManual(harness.TestStart)
 	h.Svc.Real = real

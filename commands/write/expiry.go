@@ -292,6 +292,7 @@ func WriteExpiryMetrics(s *kernel.Service, b *value.Builder) error {
 func pendingPurge(s *kernel.Service) (total int64, err error) {
 	now := s.Clock.NowMillis()
 	err = s.Engine.View(s.Background, func(tx storage.Tx) error {
+		total = 0
 		infos, err := tx.Collections("")
 		if err != nil {
 			return err

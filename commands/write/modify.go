@@ -42,6 +42,9 @@ func ModifyMatching(c *kernel.Call, m *Modification, info *storage.Info) (Update
 	}
 }
 
+// Reopen forgets what Open has found, when the View runs again.
+func (m *Modification) Reopen() { m.found = nil }
+
 // Open looks for the records of a ModifyMatching that follows, to be called in the View
 // that the collection was opened in.
 func (m *Modification) Open(c *kernel.Call, info *storage.Info) (err error) {

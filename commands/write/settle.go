@@ -95,6 +95,7 @@ func EndPolicy(c *kernel.Call, ns storage.Namespace) (reopen func(), err error) 
 // muchHasExpired reports whether more documents have expired than one batch removes.
 func muchHasExpired(c *kernel.Call, ns storage.Namespace) (much bool, err error) {
 	err = c.View(func(tx storage.Tx) error {
+		much = false
 		coll, err := tx.Collection(ns)
 		if errors.Is(err, storage.ErrNotFound) {
 			return nil
@@ -145,6 +146,7 @@ func setPolicyEnd(c *kernel.Call, of *ttl.Collection, until int64) error {
 func ReopenPolicies(s *kernel.Service) error {
 	found := map[string][]*ttl.Collection{} // by the server that changes the policy
 	err := s.Engine.View(s.Background, func(tx storage.Tx) error {
+		clear(found)
 		infos, err := tx.Collections("")
 		for _, info := range infos {
 			if p := catalog.Of(info).DocTTL; p != nil && p.Until != 0 {

@@ -73,6 +73,33 @@ func TestHostileWrites(t *testing.T) {
 	}))
 }
 
+// TestHostileViews: the function of a View runs once, or first with an outdated catalog,
+// where it can read descriptions only.
+func TestHostileViews(t *testing.T) {
+	e := hostileEngine(t, storagetest.Hostility{Seed: 3, Views: true})
+	runs := map[int]int{}
+	for range 100 {
+		n := 0
+		var last error
+		err := e.View(t.Context(), func(tx storage.Tx) error {
+			coll, err := tx.Collection(ns)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n++
+			_, last = coll.Count()
+			return last
+		})
+		if err != nil || last != nil {
+			t.Fatal(err, last)
+		}
+		runs[n]++
+	}
+	if len(runs) != 2 || runs[1] == 0 || runs[2] == 0 {
+		t.Errorf("the functions ran so often: %v", runs)
+	}
+}
+
 // TestHostileReads: each method that reads fails when the test says so, also in
 // the middle of a scan.
 func TestHostileReads(t *testing.T) {

@@ -28,8 +28,8 @@ func HostileByEnvironment() func(storage.Engine) storage.Engine {
 }
 
 // Unseen is what no reply to a client must show: gaps between ids, functions of
-// updates that run again, conflicts, catalogs that change, goroutines that are
+// updates and views that run again, conflicts, catalogs that change, goroutines that are
 // held up.
 func Unseen(seed uint64) Hostility {
-	return Hostility{Seed: seed, Gaps: true, Reruns: true, Conflicts: true, Catalog: true, Delay: runtime.Gosched}
+	return Hostility{Seed: seed, Gaps: true, Reruns: true, Views: true, Conflicts: true, Catalog: true, Delay: runtime.Gosched}
 }

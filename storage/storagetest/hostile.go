@@ -18,6 +18,9 @@ type Hostility struct {
 	// Reruns runs the function of an Update twice: what it did first is undone. That of
 	// a CommitWith runs first without the writes of the transaction.
 	Reruns bool
+	// Views runs the function of a View twice: first with an outdated catalog, so that
+	// all that it reads beside descriptions fails.
+	Views bool
 	// Conflicts makes a write within an Update fail with ErrConflict now and then,
 	// as if another server had written the record in an open transaction. The
 	// next Update has none, so that a second try succeeds.
@@ -119,11 +122,25 @@ func (h *hostile) changeCatalog(ctx context.Context) {
 	})
 }
 
+// errOutdated is the error of reads in a View that will run again.
+var errOutdated = errors.New("the catalog is outdated")
+
 // errUndone ends a run whose writes are not to stay.
 var errUndone = errors.New("the run is undone")
 
 func (h *hostile) View(ctx context.Context, fn func(storage.Tx) error) error {
 	h.between(ctx)
+	if h.how.Views && h.chance(2) {
+		ran := false
+		err := h.Engine.View(ctx, func(tx storage.Tx) error {
+			ran = true
+			_ = fn(hostileTx{Tx: tx, h: h, outdated: true, use: new(use)})
+			return nil
+		})
+		if !ran || err != nil {
+			return err
+		}
+	}
 	return h.Engine.View(ctx, func(tx storage.Tx) error { return fn(hostileTx{Tx: tx, h: h, use: new(use)}) })
 }
 

@@ -13,6 +13,7 @@ type hostileTx struct {
 	storage.Tx
 	h        *hostile
 	writer   bool
+	outdated bool // a View that will run again
 	conflict *int // writes until one has a conflict; nil: no write has
 	use      *use
 }
@@ -25,6 +26,9 @@ type use struct {
 
 // fail returns the error that a read is to have.
 func (t hostileTx) fail(r Read) error {
+	if t.outdated && r != "Collection" && r != "Collections" {
+		return errOutdated
+	}
 	if t.h.how.Fail == nil {
 		return nil
 	}
