@@ -1,6 +1,7 @@
 package compat
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -10,16 +11,19 @@ import (
 	"testing"
 
 	"github.com/duskdb/duskdb/internal/needs"
+	"github.com/duskdb/duskdb/internal/pgtest"
 )
 
 // suite is a set of tests that a driver brings with it, run as they stand in
 // its package.
 type suite struct {
-	name   string // of its list of exceptions, suites/NAME.txt
+	name   string
+	list   string // of exceptions, suites/LIST.txt; "": that of its name
 	tests  program
 	member bool // of a replica set: more of the tests apply
 	shared bool // two servers over the same data, which look like mongos
 	lb     bool // and a load balancer before them
+	pg     bool // the data are in PostgreSQL
 	all    bool // only with DUSKDB_COMPAT_ALL: slow, and mostly the same as another
 }
 
@@ -42,8 +46,10 @@ var suites = []suite{
 	{name: "v1-unified-replset", tests: v1Unified, member: true},
 	{name: "v1-integration-replset", tests: v1Integration, member: true, all: true},
 	{name: "v2-integration-replset", tests: v2Integration, member: true, all: true},
-	{name: "v1-unified-sharded", tests: v1Unified, shared: true},
+	{name: "v1-unified-sharded", tests: v1Unified, shared: true, all: true},
 	{name: "v1-unified-balanced", tests: v1Unified, shared: true, lb: true},
+	{name: "v1-unified-postgres", list: "v1-unified-sharded", tests: v1Unified, shared: true, pg: true},
+	{name: "v1-integration-postgres", list: "v1-integration-sharded", tests: v1Integration, shared: true, pg: true, all: true},
 	{name: "v1-integration-sharded", tests: v1Integration, shared: true, all: true},
 	{name: "v1-integration-balanced", tests: v1Integration, shared: true, lb: true, all: true},
 	{name: "pymongo", tests: pyMongo{files: pyMongoQuick}},
@@ -57,6 +63,9 @@ var suites = []suite{
 // are to reach it.
 func (s suite) start(t *testing.T) (uri string) {
 	flags, options := []string{"--setParameter", "enableTestCommands=1", "--setParameter", "acceptApiVersion2=1"}, ""
+	if s.pg {
+		flags = append(flags, "-storageURI", pgtest.With(pgtest.URI(t), "schema", pgtest.Schema(t.TempDir())))
+	}
 	if s.shared {
 		return startCluster(t, s.lb, flags...)
 	}
@@ -85,7 +94,7 @@ func TestSuites(t *testing.T) {
 				t.Skip("runs with DUSKDB_COMPAT_ALL=1")
 			}
 			uri := s.start(t)
-			known := readKnown(t, s.name)
+			known := readKnown(t, cmp.Or(s.list, s.name))
 			got := s.tests.run(t, uri, nil, known.excluded())
 			for range retries {
 				if again := known.surprises(got); len(again) > 0 {

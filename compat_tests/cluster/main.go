@@ -1,6 +1,7 @@
 // Command cluster runs several servers over the same data in one process, for
-// tests of clients: the data are in memory, and two load balancers stand before
-// the servers, one before the first server alone, one before all.
+// tests of clients: the data are in memory, or in the PostgreSQL that -storageURI
+// names, and two load balancers stand before the servers, one before the first server
+// alone, one before all.
 //
 // It prints the connection string of the servers, then those of the balancers.
 package main
@@ -23,12 +24,14 @@ import (
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/internal/engines"
 	"github.com/duskdb/duskdb/server"
+	_ "github.com/duskdb/duskdb/server/postgres" // for -storageURI
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/storagetest"
 )
 
 func main() {
 	n := flag.Int("servers", 3, "number of servers")
+	uri := flag.String("storageURI", "", "the database of the engine postgres")
 	parameters := map[string]string{}
 	flag.Func("setParameter", "NAME=VALUE for all servers", func(s string) error {
 		name, text, _ := strings.Cut(s, "=")
@@ -36,14 +39,19 @@ func main() {
 		return nil
 	})
 	flag.Parse()
-	if err := run(*n, parameters); err != nil {
+	if err := run(*n, *uri, parameters); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(n int, parameters map[string]string) error {
-	share()
+func run(n int, uri string, parameters map[string]string) error {
+	engine := engines.Default
+	if uri == "" {
+		share()
+	} else {
+		engine = "postgres"
+	}
 	var hosts, behind []string
 	for range n {
 		port, err := freePort()
@@ -54,7 +62,7 @@ func run(n int, parameters map[string]string) error {
 		for name, text := range parameters {
 			with[name] = text
 		}
-		srv, err := server.New(server.Config{Parameters: with, Log: zerolog.New(os.Stderr).Level(zerolog.WarnLevel)})
+		srv, err := server.New(server.Config{StorageEngine: engine, StorageURI: uri, Parameters: with, Log: zerolog.New(os.Stderr).Level(zerolog.WarnLevel)})
 		if err != nil {
 			return err
 		}
