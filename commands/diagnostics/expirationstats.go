@@ -187,7 +187,7 @@ func (f *forecasts) begin() {
 		f.dues = &ttl.Dues{Now: d.Now, Most: d.Most, Only: d.Only}
 	}
 	if t := f.top; t != nil {
-		t.collections, t.found, t.totals = 0, nil, nil
+		t.collections, t.found, t.first, t.totals = 0, 0, nil, nil
 	}
 }
 
