@@ -86,6 +86,7 @@ func TestWhatRunsBesideCommands(t *testing.T) {
 // not come back goes.
 func TestSessionsBroughtUpToDate(t *testing.T) {
 	h := harness.NewAuth(t)
+	h.LoneServer("a clock of its own: sessions have the database's time")
 	real := withRealTime(h.Harness)
 	h.User("ann", "readWrite@test")
 	use := func(id int) {
