@@ -53,6 +53,7 @@ var suites = []suite{
 	{name: "v1-integration-sharded", tests: v1Integration, shared: true, all: true},
 	{name: "v1-integration-balanced", tests: v1Integration, shared: true, lb: true, all: true},
 	{name: "pymongo", tests: pyMongo{files: pyMongoQuick}},
+	{name: "pymongo-sharded", list: "pymongo", tests: pyMongo{files: pyMongoQuick}, shared: true, all: true},
 	{name: "pymongo-all", tests: pyMongo{}, all: true},
 	{name: "pymongo-replset", tests: pyMongo{}, member: true, all: true},
 	{name: "libmongoc", tests: libMongoc{}, all: true},
