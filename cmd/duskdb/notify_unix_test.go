@@ -19,6 +19,7 @@ func TestServiceManagerIsNotified(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
 	}
+	binary := built(t)                     // before the deadline: it may take long
 	dir, err := os.MkdirTemp("", "duskdb") // the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)
@@ -29,10 +30,10 @@ func TestServiceManagerIsNotified(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer socket.Close()
-	if err := socket.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+	if err := socket.SetReadDeadline(time.Now().Add(2 * time.Minute)); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), built(t), "--quiet", "--port", "0", "--dbpath", filepath.Join(dir, "data"))
+	cmd := exec.CommandContext(t.Context(), binary, "--quiet", "--port", "0", "--dbpath", filepath.Join(dir, "data"))
 	cmd.Env = append(os.Environ(), "NOTIFY_SOCKET="+socket.LocalAddr().String(), "WATCHDOG_USEC=20000")
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
