@@ -15,8 +15,8 @@ import (
 const awaitMS = 1000
 
 // batch is the number of events that the server sends at a time, at most. It takes the server
-// less than a millisecond, so that clients do not wait for it.
-const batch = 64
+// less than half a millisecond, so that clients do not wait for it.
+const batch = 32
 
 // stream sends a change stream as server-sent events. The id of an event is its resume
 // token, with which the browser continues after an interruption.
@@ -93,7 +93,9 @@ func (s *eventStream) open(after string, expirations bool) error {
 	}
 	b.End().End()
 	if expirations {
-		b.StartDocument("").Document("$match", value.NewDoc("expiration", value.Document(value.NewDoc("$exists", value.Bool(true))))).End()
+		// The server need not make events that cannot match by their kind.
+		b.StartDocument("").StartDocument("$match").StartDocument("operationType").StartArray("$in").String("", "delete").String("", "drop").End().End()
+		b.Document("expiration", value.NewDoc("$exists", value.Bool(true))).End().End()
 	}
 	b.End().StartDocument("cursor").Int32("batchSize", batch).End().String("$db", s.db)
 	reply, _, err := s.nc.run(b.Doc())

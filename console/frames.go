@@ -14,7 +14,7 @@ import (
 const (
 	frameEvery = 200 * time.Millisecond // the least time between two frames
 	mostFrame  = 500                    // events of a frame, at most
-	mostDrain  = 256                    // batches that a frame counts, at most
+	mostDrain  = 500                    // batches that a frame counts, at most
 	drainRest  = time.Millisecond       // between two of them, for other clients of the server
 )
 

@@ -1,8 +1,10 @@
 // Package docs_test runs the code blocks of the documentation that are marked
 // "runnable": what the pages say is tried word by word.
 //
-// A page has one server, whose URI is in DUSKDB_URI. Blocks of sh run in bash,
-// with duskdb on the PATH. Blocks of js run in one mongosh; what a line
+// A page has one server, whose URI is in DUSKDB_URI, and another, on which ann has the
+// password secret, for blocks that are "runnable with logins". Blocks of sh run in bash,
+// with duskdb on the PATH; what a command prints contains the text of "# → TEXT" behind it;
+// the web console is at the address that console.md names. Blocks of js run in one mongosh; what a line
 // evaluates to is compared with "// → JSON", or "// → error: TEXT", at its end.
 package docs_test
 
@@ -25,8 +27,11 @@ import (
 
 const limit = 2 * time.Minute
 
-// runnable is a block: its language and its text.
-var runnable = regexp.MustCompile("(?ms)^```(sh|js) runnable\n(.*?)^```$")
+// runnable is a block: its language, whether there are logins, and its text.
+var runnable = regexp.MustCompile("(?ms)^```(sh|js) runnable( with logins)?\n(.*?)^```$")
+
+// consoleURL is the address of the web console on the pages.
+const consoleURL = "http://127.0.0.1:43210/"
 
 func TestPages(t *testing.T) {
 	pages, err := filepath.Glob("*.md")
@@ -44,29 +49,31 @@ func TestPages(t *testing.T) {
 		}
 		blocks := map[string]string{}
 		for _, m := range runnable.FindAllStringSubmatch(string(text), -1) {
-			blocks[m[1]] += m[2]
+			blocks[m[1]+m[2]] += m[3]
 		}
-		for _, language := range []string{"sh", "js"} {
-			if blocks[language] != "" {
-				t.Run(filepath.Base(page)+"/"+language, func(t *testing.T) { try(t, language, blocks[language], bin) })
+		for _, kind := range []string{"sh", "js", "sh with logins"} {
+			if blocks[kind] != "" {
+				t.Run(filepath.Base(page)+"/"+kind, func(t *testing.T) { try(t, kind, blocks[kind], bin) })
 			}
 		}
 	}
 }
 
 // try runs the blocks of one language against a server of their own.
-func try(t *testing.T, language, text, bin string) {
+func try(t *testing.T, kind, text, bin string) {
 	var args []string
+	language, logins, _ := strings.Cut(kind, " ")
 	if language == "js" {
 		needs.Client(t)
 	}
+	srv := start(t, logins != "")
 	if language == "sh" {
+		text = strings.ReplaceAll(shell(text), consoleURL, srv.ConsoleURL())
 		args = []string{"bash", "-euo", "pipefail", "-c", text}
 	} else {
 		args = append(mongosh(t), "--file", script(t, text))
 	}
 	needs.Program(t, args[0])
-	srv := start(t)
 	if language == "js" {
 		args = append(args, srv.URI())
 	}
@@ -81,9 +88,13 @@ func try(t *testing.T, language, text, bin string) {
 }
 
 // start starts a server whose clock clients may move.
-func start(t *testing.T) *server.Server {
+func start(t *testing.T, logins bool) *server.Server {
 	t.Helper()
-	srv, err := server.New(server.Config{TestClock: true, DBPath: filepath.Join(t.TempDir(), "data")})
+	config := server.Config{TestClock: true, ConsolePort: -1, DBPath: filepath.Join(t.TempDir(), "data")}
+	if logins {
+		config.Auth, config.RootUser, config.RootPassword = true, "ann", "secret"
+	}
+	srv, err := server.New(config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,6 +134,22 @@ function fails(line, what, text) {
   throw new Error(line + ': did not fail');
 }
 `
+
+// shell turns the claims of blocks of sh into checks.
+func shell(text string) string {
+	var b, part strings.Builder
+	for line := range strings.Lines(text) {
+		want, claim := strings.CutPrefix(line, "# → ")
+		if !claim {
+			part.WriteString(line)
+			continue
+		}
+		quoted := "'" + strings.ReplaceAll(strings.TrimSpace(want), "'", `'\''`) + "'"
+		fmt.Fprintf(&b, "{ %s} > out\ncat out\ngrep -qF -- %s out || { echo the page says %s; exit 1; }\n", part.String(), quoted, quoted)
+		part.Reset()
+	}
+	return b.String() + part.String()
+}
 
 // script writes the blocks with their claims turned into checks.
 func script(t *testing.T, text string) string {

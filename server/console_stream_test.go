@@ -25,6 +25,7 @@ func TestConsoleStreamOutlivesTheReadTimeout(t *testing.T) {
 		t.Fatal(err)
 	}
 	client := &http.Client{Transport: &http.Transport{}}
+	defer client.CloseIdleConnections()
 	r, err := http.NewRequestWithContext(t.Context(), "GET", s.ConsoleURL()+"api/events?db=test", nil)
 	if err != nil {
 		t.Fatal(err)

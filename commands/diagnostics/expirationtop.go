@@ -145,7 +145,7 @@ func (t *topForecast) total(f *ttl.Forecast) {
 // each workTime it sleeps as long, at most mostRest. To sleep is what helps, as the scheduler
 // polls the network only when no goroutine can run.
 const (
-	workTime = 250 * time.Microsecond
+	workTime = 100 * time.Microsecond
 	mostRest = 2 * time.Millisecond
 )
 

@@ -138,7 +138,7 @@ export function tabs(label, names, current, choose) {
 export const breathe = () => new Promise(done => setTimeout(done));
 
 // pause is how long to wait after an update: a server with very many collections is asked less often.
-export const pause = (millis, begin) => Math.max(millis, 4 * (performance.now() - begin));
+export const pause = (millis, begin) => Math.max(millis, 10 * (performance.now() - begin));
 
 // every repeats an update while its page is shown, and never overlaps itself.
 export function every(millis, update) {
