@@ -2,8 +2,10 @@ package compat
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -55,8 +57,20 @@ func TestConsoleAccess(t *testing.T) {
 	if err := c.Database("admin").RunCommand(t.Context(), rita).Err(); err != nil {
 		t.Fatal(err)
 	}
-	pages.env = append(pages.env, "CONSOLE="+s.Console, "READONLY="+start(t, "--test-clock", "--consoleReadOnly").Console)
+	pages.env = append(pages.env, "CONSOLE="+s.Console, "READONLY="+start(t, "--test-clock", "--consoleReadOnly").Console,
+		"REALTIME="+start(t, "--consolePort", freePort(t)).Console)
 	pages.reports(t)
+}
+
+// freePort is a port that nothing listens on.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 }
 
 // TestConsoleLoad measures in the browser what an update takes with ten thousand

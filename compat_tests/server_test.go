@@ -22,7 +22,7 @@ type process struct {
 	URI string // as the server printed it
 	dir string // its --dbpath
 
-	Console string // the address of the web console; with --test-clock
+	Console string // the address of the web console; with --test-clock or --consolePort
 
 	cmd  *exec.Cmd
 	log  lockedBuffer
@@ -76,7 +76,7 @@ func (p *process) begin() error {
 	}
 	in := bufio.NewReaderSize(out, 1)
 	p.URI = announced(in, "duskdb listening on ")
-	if slices.Contains(p.cmd.Args, "--test-clock") {
+	if slices.Contains(p.cmd.Args, "--test-clock") || slices.Contains(p.cmd.Args, "--consolePort") {
 		p.Console = announced(in, "duskdb console on ")
 	}
 	go func() {

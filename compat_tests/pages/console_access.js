@@ -7,7 +7,7 @@ const net = require('net');
 const { check } = require('../node/checks.js');
 const { open } = require('./browser.js');
 
-const { CONSOLE: site, READONLY: readOnly, BROWSER, PROFILE } = process.env;
+const { CONSOLE: site, READONLY: readOnly, REALTIME: realTime, BROWSER, PROFILE } = process.env;
 const rebound = 'evil.example'; // a name that leads to this machine
 
 const says = (page, selector, text) => page.page.waitForFunction((s, t) => document.querySelector(s)?.innerText.includes(t), {}, selector, text);
@@ -234,6 +234,28 @@ async function onlyReads(page) {
   });
 }
 
+// A server whose clock cannot be moved.
+async function withoutClock(page) {
+  await check('without a test clock there are all pages, but no clock', async () => {
+    await page.visit('about:blank');
+    for (const [hash, h1] of [['#/', 'See time at work'], ['#/try', 'Try it'], ['#/queues', 'Queues'], ['#/live', 'Live'], ['#/passes', 'Passes and metrics']]) {
+      await page.page.goto(realTime + hash);
+      await says(page, 'h1', h1);
+      assert.equal(await page.page.$eval('#clock', e => e.hidden), true);
+      await page.whole();
+    }
+    await page.page.goto(`${realTime}#/try`);
+    await says(page, 'main', 'With --test-clock you could move time');
+    await page.click('::-p-xpath(//button[normalize-space(.)="Run"])');
+    await says(page, 'h1', 'carts');
+    await page.page.goto(`${realTime}#/`);
+    await says(page, 'h1', 'What expires');
+    await says(page, 'main', 'try.carts');
+    await says(page, 'main', 'Memory');
+    await page.whole();
+  });
+}
+
 async function main() {
   const { browser, page } = await open(BROWSER, PROFILE, [`--host-resolver-rules=MAP ${rebound} 127.0.0.1`]);
   try {
@@ -241,6 +263,7 @@ async function main() {
     await strangers(browser, page);
     await reader(page);
     await onlyReads(page);
+    await withoutClock(page);
   } finally {
     await browser.close();
   }
