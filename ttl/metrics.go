@@ -35,7 +35,7 @@ type Metrics struct {
 	// PassTimes is how long the passes took.
 	PassTimes storage.Durations
 
-	lags  lagMetrics // metrics.expiration.lag: removals by passes, and of messages
+	lags  lagMetrics // metrics.expiration.lag
 	tally tally      // by policy and collection
 }
 
@@ -59,6 +59,7 @@ func (m *Metrics) count(uuid [16]byte, p Policy, r Removed) {
 func (m *Metrics) Settled(list Settled) {
 	for i := range list {
 		m.count(list[i].UUID, Document, list[i].Removed)
+		m.Lagged(Document, &list[i].Lags)
 	}
 }
 

@@ -27,23 +27,26 @@ func (t *Tallies) Of(p Policy) Tally { return t[p] }
 type Settled []struct {
 	UUID    [16]byte
 	Removed Removed
+	Lags    Lags
 }
 
-// Add adds removals of a collection.
-func (s *Settled) Add(uuid [16]byte, r Removed) {
+// Add adds removals of a collection, and how long after their expiry they were.
+func (s *Settled) Add(uuid [16]byte, r Removed, l *Lags) {
 	if r.Documents == 0 {
 		return
 	}
 	for i := range *s {
 		if x := &(*s)[i]; x.UUID == uuid {
 			x.Removed.Add(r)
+			x.Lags.Add(l)
 			return
 		}
 	}
 	*s = append(*s, struct {
 		UUID    [16]byte
 		Removed Removed
-	}{uuid, r})
+		Lags    Lags
+	}{uuid, r, *l})
 }
 
 // tally counts removals since the start: in all, and of a bounded number of collections

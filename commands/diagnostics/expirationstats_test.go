@@ -82,4 +82,12 @@ func TestServerStatusShowsLags(t *testing.T) {
 			t.Errorf("%s: 99 %% within %v ms", policy, p)
 		}
 	}
+	// Writes and changes of the policy remove documents, too.
+	h.OK(`{insert: "sessions", documents: [{_id: 1}, {_id: 2}]}`)
+	h.Advance(60)
+	h.OK(`{insert: "sessions", documents: [{_id: 1}]}`) // in place of an expired one
+	h.OK(`{collMod: "sessions", documentTtl: "off"}`)   // removes the other one
+	if d := lag().Lookup("documentTtl").Doc(); d.Lookup("count").SafeInt64() != 3 || d.Lookup("totalMillis").SafeInt64() != 40_000 {
+		t.Errorf("after a write and a change of the policy: %s", d)
+	}
 }

@@ -19,16 +19,28 @@ func (w *Writer) Settle() error {
 	if !w.Meta.MayHide() {
 		return nil
 	}
-	removed, err := w.Meta.Rules.Settle(w.coll, w.c.Now, w.doom)
-	w.settled(removed)
+	var lags ttl.Lags
+	removed, err := w.Meta.Rules.Settle(w.coll, w.c.Now, w.dooming(&lags))
+	w.settled(removed, &lags)
 	return err
+}
+
+// dooming returns a remover that observes how long ago records have expired.
+func (w *Writer) dooming(lags *ttl.Lags) ttl.Remover {
+	return func(r storage.Record, e *ttl.Expired) error {
+		err := w.doom(r, e)
+		if err == nil {
+			lags.Observe(w.c.Now - e.At)
+		}
+		return err
+	}
 }
 
 // settled counts expired documents that make room for the running command. They count once
 // its transaction is committed.
-func (w *Writer) settled(r ttl.Removed) {
+func (w *Writer) settled(r ttl.Removed, lags *ttl.Lags) {
 	if log := w.c.Recorder(); log != nil {
-		log.Settled.Add(w.coll.Info().UUID, r)
+		log.Settled.Add(w.coll.Info().UUID, r, lags)
 	}
 }
 
@@ -53,8 +65,9 @@ func SettleAhead(c *kernel.Call, ns storage.Namespace) (refused, err error) {
 			}
 			w := New(c, tx, coll, true)
 			var removed ttl.Removed
-			removed, done, err = next.Batch(w.Meta.Rules, coll, settleBatch, w.doom)
-			w.settled(removed)
+			var lags ttl.Lags
+			removed, done, err = next.Batch(w.Meta.Rules, coll, settleBatch, w.dooming(&lags))
+			w.settled(removed, &lags)
 			return err
 		})
 		settlement = next

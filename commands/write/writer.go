@@ -256,7 +256,9 @@ func (w *Writer) purgeExpired(err error) (again bool, _ error) {
 	if e.Cause == ttl.DeadLettered {
 		removed.Moved = 1
 	}
-	w.settled(removed)
+	var lags ttl.Lags
+	lags.Observe(w.c.Now - at)
+	w.settled(removed, &lags)
 	return true, nil
 }
 
