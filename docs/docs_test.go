@@ -66,7 +66,7 @@ func try(t *testing.T, kind, text, bin string) {
 	if language == "js" {
 		needs.Client(t)
 	}
-	srv := start(t, logins != "")
+	srv := startWith(t, logins != "")
 	if language == "sh" {
 		text = strings.ReplaceAll(shell(text), consoleURL, srv.ConsoleURL())
 		args = []string{"bash", "-euo", "pipefail", "-c", text}
@@ -88,7 +88,13 @@ func try(t *testing.T, kind, text, bin string) {
 }
 
 // start starts a server whose clock clients may move.
-func start(t *testing.T, logins bool) *server.Server {
+func start(t *testing.T) *server.Server {
+	t.Helper()
+	return startWith(t, false)
+}
+
+// startWith is start; with logins, ann has the password secret.
+func startWith(t *testing.T, logins bool) *server.Server {
 	t.Helper()
 	config := server.Config{TestClock: true, ConsolePort: -1, DBPath: filepath.Join(t.TempDir(), "data")}
 	if logins {
