@@ -28,6 +28,7 @@ type Monitor struct {
 	log     zerolog.Logger
 	batch   int
 	lease   func() bool
+	duty    duty
 	metrics Metrics
 	wake    chan struct{} // a condition of the sleep has changed
 
@@ -55,7 +56,8 @@ func NewMonitor(h Host, o Options) *Monitor {
 	if o.Real == nil {
 		o.Real = clock.System()
 	}
-	if o.Lease == nil {
+	alone := o.Lease == nil
+	if alone {
 		o.Lease = func() bool { return true }
 	}
 	now := o.Clock.Now()
@@ -100,7 +102,7 @@ func (m *Monitor) Start(ctx context.Context) (wait func()) {
 	if manual, ok := m.clock.(*clock.Manual); ok {
 		unhook = manual.OnJump(func(now time.Time) { m.jumped(ctx, now) })
 	}
-	timer := m.clock.NewTimer(m.left())
+	timer := m.clock.NewTimer(m.rest())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -124,10 +126,10 @@ func (m *Monitor) run(ctx context.Context, timer clock.Timer) {
 		case <-ctx.Done():
 			return
 		case <-timer.C():
-			m.passIfDue(ctx)
 		case <-m.wake:
 		}
-		timer.Reset(m.left())
+		m.passIfDue(ctx)
+		timer.Reset(m.rest())
 	}
 }
 
@@ -140,11 +142,12 @@ func (m *Monitor) ParametersChanged() {
 	}
 }
 
-// passIfDue runs a pass if the sleep is over, and begins the next sleep.
+// passIfDue runs a pass if the sleep is over, or if the server that ran them has ended, and
+// begins the next sleep.
 func (m *Monitor) passIfDue(ctx context.Context) {
 	m.passing.Lock()
 	defer m.passing.Unlock()
-	if m.left() <= 0 && ctx.Err() == nil {
+	if (m.left() <= 0 || m.takesOver()) && ctx.Err() == nil {
 		m.tryPass(ctx, false)
 	}
 }
@@ -153,7 +156,7 @@ func (m *Monitor) passIfDue(ctx context.Context) {
 // timer has fired, and the jump both call it; the first call runs the pass.
 // The caller holds passing.
 func (m *Monitor) tryPass(ctx context.Context, anyway bool) {
-	if !m.host.Parameters().Enabled || m.host.Locked() || !anyway && !m.lease() {
+	if !m.host.Parameters().Enabled || m.host.Locked() || !m.onDuty() && !anyway {
 		m.sleep()
 		return
 	}
