@@ -12,7 +12,7 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// Options configures a Manager. All fields but FailedDelay are required.
+// Options configures a Manager. All fields but FailedDelay and Secret are required.
 type Options struct {
 	Engine     storage.Engine
 	Clock      clock.Clock                // the real one
@@ -21,6 +21,8 @@ type Options struct {
 	// FailedDelay is the least delay of the reply to a failed login; nil: no
 	// delay.
 	FailedDelay func() time.Duration
+	// Secret is what the answers to unknown users are made from, 32 bytes; nil: random ones.
+	Secret []byte
 }
 
 // Manager reads users and caches them compiled. It is safe for concurrent use.
@@ -39,7 +41,9 @@ type Manager struct {
 func New(o Options) *Manager {
 	m := &Manager{options: o, throttle: NewThrottle(o.Clock), users: map[Name]*User{}}
 	m.throttle.least = o.FailedDelay
-	_, _ = rand.Read(m.secret[:]) // never fails
+	if copy(m.secret[:], o.Secret) == 0 {
+		_, _ = rand.Read(m.secret[:]) // never fails
+	}
 	return m
 }
 

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/duskdb/duskdb/storage"
@@ -25,25 +26,43 @@ func (c *changed) await(ns storage.Namespace) {
 }
 
 // since reports whether a collection has changed since the last call, or whether it
-// cannot be read.
-func (c *changed) since(stamp func(storage.Namespace) (uint64, error)) (any bool) {
+// cannot be read; gone that none of them exists any more.
+func (c *changed) since(stamp func(storage.Namespace) (uint64, error)) (any, gone bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	gone = len(c.stamps) > 0
 	for ns, before := range c.stamps {
 		now, err := stamp(ns)
 		if err != nil || now != before {
 			c.stamps[ns], any = now, true
 		}
+		gone = gone && err == nil && now == 0
 	}
-	return any
+	return any, gone
 }
 
 // ChangedElsewhere is called when another server has committed something: the waiting
-// receivers of the queues that have changed look again. stamp is [storage.Engine.Stamp].
+// receivers of the queues that have changed look again. Queues that are gone are forgotten.
+// stamp is [storage.Engine.Stamp].
 func (b *Broker) ChangedElsewhere(stamp func(storage.Namespace) (uint64, error)) {
+	var dropped []*runtimeState
 	b.each(func(q *runtimeState) {
-		if q.elsewhere.since(stamp) {
+		any, gone := q.elsewhere.since(stamp)
+		if any {
 			q.wakeAll(nil)
 		}
+		if gone {
+			dropped = append(dropped, q)
+		}
 	})
+	if len(dropped) == 0 {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for uuid, q := range b.queues {
+		if slices.Contains(dropped, q) {
+			delete(b.queues, uuid)
+		}
+	}
 }

@@ -5,7 +5,9 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
+	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands/changestream/token"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
@@ -89,12 +91,21 @@ func (r *Recorder) loadOp(op value.Doc) {
 	r.Marks = append(r.Marks, m)
 }
 
+// measureEvery is how often the size of the log is read if nobody waits for its entries.
+const measureEvery = 5 * time.Second
+
 // ChangedElsewhere is called when another server has committed something: it wakes the
-// streams that it concerns, and the trimmer if the log has become too large.
+// streams that it concerns, and the trimmer if the log has become too large. While there are
+// no streams it reads the log only now and then.
 func (l *Log) ChangedElsewhere(ctx context.Context) error {
 	if l.Off {
 		return nil
 	}
+	now := clock.System().Now()
+	if last := l.measured.Load(); l.streams.Load() == 0 && last != nil && now.Sub(*last) < measureEvery {
+		return nil
+	}
+	l.measured.Store(&now)
 	return l.Engine.View(ctx, func(tx storage.Tx) error {
 		coll, err := tx.Collection(Namespace)
 		if err != nil {

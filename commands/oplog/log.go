@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -47,7 +48,8 @@ type Log struct {
 	full  chan struct{} // wakes the trimmer
 
 	watchers
-	examined examination // with other servers
+	examined examination               // with other servers
+	measured atomic.Pointer[time.Time] // likewise: when the size was read on their news
 }
 
 var recorders = sync.Pool{New: func() any { return new(Recorder) }}
@@ -82,6 +84,9 @@ func New(config Config) *Log {
 	return l
 }
 
+// shared reports whether other servers have the same log.
+func (l *Log) shared() bool { return l.Engine.Changes() != nil }
+
 // Bound returns the present bound of the log in bytes.
 func (l *Log) Bound() int64 {
 	if l.read.Load() {
@@ -112,9 +117,14 @@ func (l *Log) Open(ctx context.Context) error {
 			return err
 		}
 		l.sized.Store(storedSize(coll))
-		if limit := coll.Info().Options.Lookup("size"); l.Bytes == 0 && limit.SafeInt64() > DefaultBytes {
-			l.Limit.Store(limit.SafeInt64()) // as it was set before
+		// As it was set before; with other servers also against the own setting, because
+		// each of them may trim the log.
+		if limit := l.sized.Load(); l.Bytes == 0 && limit > DefaultBytes || l.shared() && limit != DefaultBytes {
+			l.Limit.Store(limit)
 			l.read.Store(true)
+		} else if l.shared() && l.Bytes != 0 && l.Bytes != limit {
+			l.Limit.Store(limit)
+			l.Logger.Warn().Int64("bytes", limit).Msg("The change log keeps the size that another server has given it; replSetResizeOplog changes it")
 		}
 		reader, err := serverdocs.Get(tx, ReaderNamespace, value.String(readerNote))
 		if err != nil {

@@ -16,6 +16,7 @@ var ReaderNamespace = storage.Namespace{DB: "local", Coll: "$oplog"}
 const (
 	readerNote  = "reader"
 	trimmedNote = "trimmed"
+	keptNote    = "retention"
 )
 
 // NoteReader records that a client reads the log, so that the log keeps more entries from
@@ -65,6 +66,33 @@ func (l *Log) Resize(ctx context.Context, bytes int64) error {
 	if err == nil {
 		l.sized.Store(bytes)
 		l.Limit.Store(bytes)
+	}
+	return err
+}
+
+// KeepFor sets how long entries are kept at least. With other servers it is stored, since any
+// of them may trim the log.
+func (l *Log) KeepFor(ctx context.Context, millis int64) error {
+	if l.shared() {
+		now := l.Clock.NowMillis()
+		note := value.NewDoc("_id", value.String(keptNote), "millis", value.Int64(millis))
+		err := storage.Retry(ctx, l.Engine, func(tx storage.Tx) error { return serverdocs.Put(tx, ReaderNamespace, note, now) })
+		if err != nil {
+			return err
+		}
+	}
+	l.Keep.Store(millis)
+	return nil
+}
+
+// seeRetention takes over how long entries are kept if it was set on any server.
+func (l *Log) seeRetention(tx storage.Tx) error {
+	if !l.shared() {
+		return nil
+	}
+	note, err := serverdocs.Get(tx, ReaderNamespace, value.String(keptNote))
+	if note != nil {
+		l.Keep.Store(note.Lookup("millis").SafeInt64())
 	}
 	return err
 }

@@ -56,6 +56,9 @@ func (l *Log) Trim(ctx context.Context) error {
 			if err := l.seeReader(tx); err != nil {
 				return err
 			}
+			if err := l.seeRetention(tx); err != nil {
+				return err
+			}
 			l.seeSize(coll)
 			done, first, err = l.trimSome(tx, coll)
 			return err

@@ -20,7 +20,7 @@ var resizeOplogSpec = args.New[resizeOplogArgs]("replSetResizeOplog")
 const minOplogMB = 990
 
 // runReplSetResizeOplog changes the bounds of the change log. The size is stored with the
-// log; the retention time is not stored.
+// log; the retention time is not stored, except with other servers, which may trim the log.
 func runReplSetResizeOplog(c *kernel.Call) error {
 	var a resizeOplogArgs
 	if err := resizeOplogSpec.Decode(c.Body, &a); err != nil {
@@ -39,7 +39,9 @@ func runReplSetResizeOplog(c *kernel.Call) error {
 		return mongoerr.New(mongoerr.NamespaceNotFound, "oplog does not exist")
 	}
 	if !a.Retention.IsMissing() {
-		l.Keep.Store(int64(hours * 3600_000))
+		if err := l.KeepFor(c.Ctx, int64(hours*3600_000)); err != nil {
+			return kernel.Translate(oplog.Namespace, err)
+		}
 	}
 	if !a.Size.IsMissing() {
 		if err := l.Resize(c.Ctx, int64(mb*(1<<20))); err != nil {

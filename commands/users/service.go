@@ -40,7 +40,13 @@ func Options(s *kernel.Service) auth.Options {
 // Open sets up the manager of users in the service, and creates the first user if
 // the options name one.
 func Open(s *kernel.Service) error {
-	s.Auth = auth.New(Options(s))
+	secret, err := commonSecret(s)
+	if err != nil {
+		return err
+	}
+	options := Options(s)
+	options.Secret = secret
+	s.Auth = auth.New(options)
 	o := s.Options.Security
 	if o.RootUser != "" {
 		if err := createRoot(s, o.RootUser, o.RootPassword); err != nil {

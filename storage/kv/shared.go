@@ -302,17 +302,18 @@ func (unread) Moved() bool { return false }
 // Stamp changes with every committed change of a collection that is known here.
 func (e *Shared) Stamp(ns storage.Namespace) (uint64, error) {
 	watched := e.opts.Watched != nil && e.opts.Watched(ns)
-	known := e.store.Current() && (watched || e.store.Alone())
+	current := e.store.Current()
+	known := current && (watched || e.store.Alone())
 	cat, err := e.latestCatalog() // later: what had to be seen is in it
 	if err != nil {
 		return 0, err
 	}
-	if !known {
-		return 1<<63 | e.strange.Add(1), nil // what others have changed is not known
-	}
 	c := cat.root.get(ns)
-	if c == nil {
-		return 0, nil
+	if c == nil && current {
+		return 0, nil // the catalog is always known
+	}
+	if !known || c == nil {
+		return 1<<63 | e.strange.Add(1), nil // what others have changed is not known
 	}
 	return c.stamp + 1, nil
 }
