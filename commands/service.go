@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/duskdb/duskdb/commands/cluster"
+	"github.com/duskdb/duskdb/commands/crud"
 	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/parameters"
@@ -59,6 +60,9 @@ func newService(o kernel.Options) (*kernel.Service, error) {
 		return nil, err
 	}
 	if err := cluster.KeepIdentity(s); err != nil {
+		return nil, err
+	}
+	if err := crud.FollowKills(s); err != nil {
 		return nil, err
 	}
 	if err := parameters.CheckSettings(s); err != nil {

@@ -1,10 +1,14 @@
 package commands_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands/internal/harness"
+	"github.com/duskdb/duskdb/commands/session"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -35,5 +39,52 @@ func TestSharedStrangers(t *testing.T) {
 	}
 	if docs := harness.Docs(a.RunOn("local", harness.Relaxed(`{find: "$secrets"}`))); len(docs) > 0 {
 		t.Errorf("clients can read %s", docs)
+	}
+}
+
+// killSessions and its kin end what runs in sessions on all servers.
+func TestSharedKillSessions(t *testing.T) {
+	t.Parallel()
+	a, b, _ := serversOver(t)
+	a.OK(`{insert: "c", documents: [{_id: 1}, {_id: 2}, {_id: 3}]}`)
+	uid := session.Key{}.Digest()
+	lsid := strings.TrimPrefix(harness.Lsid, `"lsid": `)
+	for i, kill := range []string{
+		`{killAllSessions: []}`,
+		`{killSessions: []}`,
+		`{killSessions: [` + lsid + `]}`,
+		`{killAllSessionsByPattern: [{lsid: ` + lsid + `}]}`,
+		`{killAllSessionsByPattern: [{uid: ` + harness.JSONOf(value.Binary(0, uid[:])) + `}]}`,
+	} {
+		a.OK(harness.InTxnArgs(fmt.Sprintf(`{"insert": "c", "documents": [{"_id": "%d"}]}`, i), i+1, true))
+		cursor := a.OK(`{find: "c", batchSize: 1, ` + harness.Lsid + `}`).Lookup("cursor").Doc().Lookup("id").Int64()
+		// What does not fit stays.
+		if reply := b.Admin(`{killAllSessionsByPattern: [{lsid: {id: {$uuid: "00000000-0000-4000-8000-000000000009"}}}, {users: [{user: "x", db: "y"}]}]}`); !reply.Lookup("ok").Truthy() {
+			t.Fatal(reply)
+		}
+		if reply := b.Admin(kill); !reply.Lookup("ok").Truthy() {
+			t.Fatal(reply)
+		}
+		inTime(t, kill, func() {
+			for open := true; open; {
+				open = a.OK(`{serverStatus: 1}`).Lookup("metrics").Doc().Lookup("cursor").Doc().Lookup("open").Doc().Lookup("total").SafeInt64() > 0
+				for _, ss := range a.Svc.Sessions.List() {
+					open = open || ss.InTransaction()
+				}
+				<-clock.System().After(time.Millisecond)
+			}
+		})
+		if reply := a.EndTxn("commitTransaction", i+1); reply.Lookup("code").Int32() != 251 {
+			t.Errorf("%s: the commit answered %s", kill, reply)
+		}
+		if reply := a.Run(fmt.Sprintf(`{getMore: {$numberLong: "%d"}, collection: "c", `+harness.Lsid+`}`, cursor)); reply.Lookup("code").Int32() != 43 {
+			t.Errorf("%s: the cursor answered %s", kill, reply)
+		}
+	}
+	a.OK(harness.InTxnArgs(`{"insert": "c", "documents": [{"_id": "last"}]}`, 9, true))
+	b.Admin(`{killSessions: [{id: {$uuid: "00000000-0000-4000-8000-000000000009"}}]}`)
+	b.Admin(`{killAllSessions: [{user: "x", db: "y"}]}`)
+	if reply := a.EndTxn("commitTransaction", 9); !reply.Lookup("ok").Truthy() {
+		t.Errorf("a session that was not killed: the commit answered %s", reply)
 	}
 }

@@ -1,9 +1,8 @@
 package crud
 
 import (
-	"crypto/sha256"
+	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/duskdb/duskdb/auth"
@@ -115,11 +114,14 @@ func runKillSessions(c *kernel.Call) error {
 	if err != nil {
 		return err
 	}
-	if len(keys) > 0 {
-		return killSessions(c, among(keys))
+	var f killFilter
+	for _, k := range keys {
+		f = append(f, killPattern{record: k.Record().Doc()})
 	}
-	user := access.UserName(c)
-	return killSessions(c, func(s *session.Session) bool { return s.Key.User == user })
+	if len(f) == 0 {
+		f = killFilter{{users: [][]digest{{session.Key{User: access.UserName(c)}.Digest()}}}}
+	}
+	return killSessions(c, f)
 }
 
 type sessionUserArgs struct {
@@ -154,18 +156,21 @@ func runKillAllSessions(c *kernel.Call) error {
 	if err != nil {
 		return err
 	}
-	return killSessions(c, func(s *session.Session) bool { return len(users) == 0 || users[s.Record.UID] })
+	if len(users) == 0 {
+		return killSessions(c, nil)
+	}
+	return killSessions(c, killFilter{{users: [][]digest{users}}})
 }
 
 // sessionUsers reads the digests of users.
-func sessionUsers(prefix string, list []value.Doc) (map[[sha256.Size]byte]bool, error) {
-	users := map[[sha256.Size]byte]bool{}
+func sessionUsers(prefix string, list []value.Doc) ([]digest, error) {
+	users := []digest{}
 	for i, d := range list {
 		var a sessionUserArgs
 		if err := sessionUserSpec.DecodeNested(fmt.Sprintf("%s.%d", prefix, i), d, &a); err != nil {
 			return nil, err
 		}
-		users[transaction.UserKey(d).Digest()] = true
+		users = append(users, transaction.UserKey(d).Digest())
 	}
 	return users, nil
 }
@@ -176,116 +181,76 @@ func runKillAllSessionsByPattern(c *kernel.Call) error {
 	if err != nil {
 		return err
 	}
-	var patterns []func(*session.Session) bool
+	var f killFilter
 	for i, d := range list {
-		match, err := sessionPattern(c, fmt.Sprintf("%s.%s.%d", name, c.Cmd.Name, i), d)
+		p, err := sessionPattern(c, fmt.Sprintf("%s.%s.%d", name, c.Cmd.Name, i), d)
 		if err != nil {
 			return err
 		}
-		patterns = append(patterns, match)
+		f = append(f, p)
 	}
-	return killSessions(c, func(s *session.Session) bool {
-		for _, match := range patterns {
-			if match(s) {
-				return true
-			}
-		}
-		return len(patterns) == 0
-	})
+	return killSessions(c, f)
 }
 
 // sessionPattern reads a pattern of killAllSessionsByPattern. A session matches if all
 // given fields match: its id, the digest of its user, a list of users, a list of roles.
-func sessionPattern(c *kernel.Call, prefix string, d value.Doc) (func(*session.Session) bool, error) {
+func sessionPattern(c *kernel.Call, prefix string, d value.Doc) (p killPattern, err error) {
 	var a sessionPatternArgs
 	if err := sessionPatternSpec.DecodeNested(prefix, d, &a); err != nil {
-		return nil, err
+		return p, err
 	}
 	if (a.Users != nil || a.Roles != nil) && !access.May(c, auth.Cluster(), "impersonate") {
-		return nil, mongoerr.New(mongoerr.Unauthorized, "Not authorized to impersonate in killAllSessionsByPattern")
+		return p, mongoerr.New(mongoerr.Unauthorized, "Not authorized to impersonate in killAllSessionsByPattern")
 	}
-	var all []func(*session.Session) bool
 	if a.LSID != nil {
 		key, err := transaction.LSID(c, a.LSID, prefix+".lsid", "killAnySession")
 		if err != nil {
-			return nil, err
+			return p, err
 		}
-		all = append(all, func(s *session.Session) bool {
-			return s.Key.ID == key.ID && (!a.LSID.Has("uid") || s.Record.UID == key.Digest())
-		})
+		p.id = &key.ID
+		if a.LSID.Has("uid") {
+			p.users = append(p.users, []digest{key.Digest()})
+		}
 	}
 	if !a.UID.IsMissing() {
-		digest, err := session.ReadDigest(a.UID, prefix+".uid")
+		user, err := session.ReadDigest(a.UID, prefix+".uid")
 		if err != nil {
-			return nil, err
+			return p, err
 		}
-		all = append(all, func(s *session.Session) bool { return s.Record.UID == digest })
+		p.users = append(p.users, []digest{user})
 	}
-	owners, err := sessionOwners(c, prefix, &a)
-	if err != nil {
-		return nil, err
-	}
-	return func(s *session.Session) bool {
-		for _, fits := range append(all, owners...) {
-			if !fits(s) {
-				return false
-			}
-		}
-		return true
-	}, nil
+	return p, sessionOwners(prefix, &a, &p)
 }
 
 // sessionOwners reads the fields of a pattern that are about users.
-func sessionOwners(c *kernel.Call, prefix string, a *sessionPatternArgs) (all []func(*session.Session) bool, err error) {
+func sessionOwners(prefix string, a *sessionPatternArgs, p *killPattern) error {
 	if a.Users != nil {
 		list, err := args.ArrayDocs(prefix, "users", a.Users)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		users, err := sessionUsers(prefix+".users", list)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		all = append(all, func(s *session.Session) bool { return users[s.Record.UID] })
+		p.users = append(p.users, users)
 	}
 	if a.Roles == nil {
-		return all, nil
+		return nil
 	}
 	list, err := args.ArrayDocs(prefix, "roles", a.Roles)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	roles := make([]auth.Name, len(list))
+	p.roles = make([]auth.Name, len(list))
 	for i, d := range list {
 		var r sessionRoleArgs
 		if err := sessionRoleSpec.DecodeNested(fmt.Sprintf("%s.roles.%d", prefix, i), d, &r); err != nil {
-			return nil, err
+			return err
 		}
-		roles[i] = auth.Name{Name: r.Role, DB: r.DB}
+		p.roles[i] = auth.Name{Name: r.Role, DB: r.DB}
 	}
-	having, err := sessionsWithRole(c, roles)
-	if err != nil {
-		return nil, err
-	}
-	return append(all, func(s *session.Session) bool { return having[s.Key.User] }), nil
-}
-
-// sessionsWithRole returns the users of the present sessions, as their keys name
-// them, that have one of the roles.
-func sessionsWithRole(c *kernel.Call, roles []auth.Name) (map[string]bool, error) {
-	having := map[string]bool{}
-	for _, s := range c.Svc.Sessions.List() {
-		name, err := auth.ParseID(s.Key.User)
-		if _, known := having[s.Key.User]; known || err != nil { // not the name of a user
-			continue
-		}
-		user, err := c.Svc.Auth.Find(c.Ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		having[s.Key.User] = slices.ContainsFunc(roles, user.HasRole)
-	}
-	return having, nil
+	return nil
 }
 
 // endSessions forgets sessions with their transactions and cursors.
@@ -299,25 +264,37 @@ func endSessions(c *kernel.Call, match func(*session.Session) bool) {
 	}
 }
 
-// killSessions ends what runs in sessions: commands, transactions and cursors.
-// The sessions themselves go on.
-func killSessions(c *kernel.Call, match func(*session.Session) bool) error {
-	killed := map[*session.Session]bool{}
-	sessions := c.Svc.Sessions.List()
-	for _, s := range sessions {
-		killed[s] = match(s)
+// killSessions ends what runs in sessions, on all servers over the same data: commands,
+// transactions and cursors. The sessions themselves go on.
+func killSessions(c *kernel.Call, f killFilter) error {
+	match, err := f.match(c.Svc, c.Ctx)
+	if err != nil {
+		return err
 	}
-	c.Svc.Ops.Kill(kernel.ErrKilled, func(op *kernel.Operation) bool { return op.Session != nil && op.ID != c.Op.ID && killed[op.Session] })
-	for _, s := range sessions {
-		if t := s.Txn.Load(); t != nil && killed[s] {
-			if err := s.CheckOut(c.Ctx); err != nil {
+	if err := killHere(c.Svc, c.Ctx, c.Op.ID, match); err != nil {
+		return err
+	}
+	return killElsewhere(c, f)
+}
+
+// killHere ends what runs in sessions of this server, except an operation.
+func killHere(s *kernel.Service, ctx context.Context, except int32, match func(*session.Session) bool) error {
+	killed := map[*session.Session]bool{}
+	sessions := s.Sessions.List()
+	for _, ss := range sessions {
+		killed[ss] = match(ss)
+	}
+	s.Ops.Kill(kernel.ErrKilled, func(op *kernel.Operation) bool { return op.Session != nil && op.ID != except && killed[op.Session] })
+	for _, ss := range sessions {
+		if t := ss.Txn.Load(); t != nil && killed[ss] {
+			if err := ss.CheckOut(ctx); err != nil {
 				return err
 			}
-			transaction.AbortIfOpen(c.Svc, s, t)
-			s.CheckIn()
+			transaction.AbortIfOpen(s, ss, t)
+			ss.CheckIn()
 		}
 	}
-	c.Svc.Cursors.KillWhere(func(cur *kernel.Cursor) bool { return cur.Session != nil && killed[cur.Session] })
+	s.Cursors.KillWhere(func(cur *kernel.Cursor) bool { return cur.Session != nil && killed[cur.Session] })
 	return nil
 }
 

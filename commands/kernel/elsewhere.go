@@ -41,6 +41,9 @@ func (s *Service) Follow(ctx context.Context) {
 // that they have changed. It fails if the time or the log could not be read.
 func (s *Service) changedElsewhere(ctx context.Context) error {
 	err := errors.Join(s.TakeClock(ctx), s.Oplog.ChangedElsewhere(ctx))
+	if s.OnNews != nil {
+		err = errors.Join(err, s.OnNews(ctx))
+	}
 	s.Changes.Signal()
 	s.Sessions.TxnEnded.Signal()
 	s.Queues.ChangedElsewhere(s.Engine.Stamp)

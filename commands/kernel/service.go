@@ -102,6 +102,9 @@ type Storage struct {
 	owner      owner                // with other servers
 	common     *sharedClock         // the time that all of them have; nil: Clock is this server's own
 	Compaction autoCompaction
+	// OnNews is called when other servers have committed something; nil: nothing is to be
+	// done besides what Follow does.
+	OnNews func(context.Context) error
 }
 
 // autoCompaction is the compaction that goes on in the background, if any.

@@ -30,6 +30,7 @@ type sharedClock struct {
 	test  *clock.Manual // nil: the servers have no test clock
 	stamp atomic.Uint64 // of ClockNamespace when it was read last
 	moves atomic.Int64  // that were taken, or are being taken
+	busy  atomic.Int32  // moves of this server that it has not taken itself
 
 	mu   sync.Mutex // held while a state is taken
 	name string     // under which this server is registered
@@ -82,7 +83,7 @@ func (s *Service) OpenClock(ctx context.Context) error {
 // last call.
 func (s *Service) TakeClock(ctx context.Context) error {
 	x := s.common
-	if x == nil || x.test == nil {
+	if x == nil || x.test == nil || x.busy.Load() > 0 { // a move of its own comes first, with the pass that is due
 		return nil
 	}
 	stamp, err := s.Engine.Stamp(ClockNamespace)
@@ -132,8 +133,20 @@ func (s *Service) MoveClock(ctx context.Context, move func(*clock.Manual) error)
 	if x == nil {
 		return move(s.Clock.(*clock.Manual))
 	}
-	var next clockState
-	err := storage.Retry(ctx, s.Engine, func(tx storage.Tx) error {
+	next, err := s.storeMove(ctx, move)
+	if err != nil {
+		return err
+	}
+	s.Changes.Signal()
+	return errors.Join(s.TakeClock(ctx), s.awaitClocks(ctx, next.moves)) // another may have been made since
+}
+
+// storeMove stores a move, and takes it within the jump of the command.
+func (s *Service) storeMove(ctx context.Context, move func(*clock.Manual) error) (next clockState, err error) {
+	x := s.common
+	x.busy.Add(1)
+	defer x.busy.Add(-1)
+	err = storage.Retry(ctx, s.Engine, func(tx storage.Tx) error {
 		e, err := serverdocs.Find(tx, ClockNamespace, clockID)
 		if err != nil {
 			return err
@@ -149,17 +162,15 @@ func (s *Service) MoveClock(ctx context.Context, move func(*clock.Manual) error)
 		return e.Put(next.doc(), copied.NowMillis())
 	})
 	if err != nil {
-		return err
+		return next, err
 	}
-	s.Changes.Signal()
 	x.mu.Lock()
+	defer x.mu.Unlock()
 	if next.moves > x.moves.Load() {
 		x.moves.Store(next.moves)
-		x.test.Adopt(next.State) // within the jump of the command
+		x.test.Adopt(next.State)
 	}
-	err = s.noteClock(ctx)
-	x.mu.Unlock()
-	return errors.Join(err, s.awaitClocks(ctx, next.moves))
+	return next, s.noteClock(ctx)
 }
 
 // forgetTestClock removes the state of a test clock that no server has any more.

@@ -54,7 +54,7 @@ func (t copyTarget) Open(ctx context.Context) (storage.Engine, error) {
 }
 
 // watched reports whether servers keep what is in a collection: users and roles,
-// settings, the test clock, and the configuration of the replica set.
+// settings, the test clock, requests to kill sessions, and the configuration of the replica set.
 func watched(ns storage.Namespace) bool {
 	switch ns.DB {
 	case "admin":
@@ -62,7 +62,7 @@ func watched(ns storage.Namespace) bool {
 	case "config":
 		return ns.Coll == "settings" || ns.Coll == "clusterParameters"
 	case "local":
-		return ns.Coll == "testClock" || ns.Coll == "system.replset" || ns.Coll == "replset.election"
+		return ns.Coll == "testClock" || ns.Coll == "$kills" || ns.Coll == "system.replset" || ns.Coll == "replset.election"
 	}
 	return false
 }
