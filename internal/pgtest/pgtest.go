@@ -163,7 +163,7 @@ func Start(settings ...string) (*Server, error) {
 func (s *Server) run(program string, args ...string) error {
 	cmd := exec.Command(filepath.Join(s.bin, program), args...)
 	cmd.Dir = s.dir
-	asUser(cmd)
+	AsUser(cmd)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w: %s", program, err, out)
 	}
@@ -181,7 +181,7 @@ func (s *Server) Launch() error {
 		"-c", "listen_addresses=127.0.0.1", "-c", "max_connections=400", "-c", "shared_buffers=64MB", "-c", "logging_collector=off"}, s.settings...)
 	s.process = exec.Command("/bin/sh", args...)
 	s.process.Dir = s.dir
-	asUser(s.process)
+	AsUser(s.process)
 	var log bytes.Buffer
 	s.process.Stderr = &log
 	stdin, err := s.process.StdinPipe()

@@ -36,7 +36,9 @@ func own(dir string) error {
 	return nil
 }
 
-func asUser(cmd *exec.Cmd) {
+// AsUser makes a command of root run as another user: PostgreSQL and what belongs to it
+// refuse to run as root.
+func AsUser(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if uid, gid, ok := unprivileged(); ok {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid), NoSetGroups: true}

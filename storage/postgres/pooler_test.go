@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/internal/needs"
 	"github.com/duskdb/duskdb/internal/pgtest"
 	"github.com/duskdb/duskdb/storage/postgres"
 	"github.com/duskdb/duskdb/storage/storagetest"
@@ -20,13 +22,7 @@ import (
 // leads through it.
 func pooled(t *testing.T, mode string) string {
 	t.Helper()
-	program, err := exec.LookPath("pgbouncer")
-	if err != nil {
-		t.Skip("there is no pgbouncer")
-	}
-	if os.Getuid() == 0 {
-		t.Skip("pgbouncer does not run as root")
-	}
+	needs.Program(t, "pgbouncer")
 	u, err := url.Parse(pgtest.URI(t))
 	if err != nil {
 		t.Fatal(err)
@@ -37,13 +33,23 @@ func pooled(t *testing.T, mode string) string {
 	}
 	port := l.Addr().(*net.TCPAddr).Port
 	_ = l.Close()
-	conf := filepath.Join(t.TempDir(), "pgbouncer.ini")
-	text := fmt.Sprintf("[databases]\n* = host=%s port=%s user=%s\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = %d\nauth_type = any\npool_mode = %s\nunix_socket_dir =\ndefault_pool_size = 100\n",
-		u.Hostname(), u.Port(), u.User.Username(), port, mode)
-	if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
+	dir, err := os.MkdirTemp("", "pgbouncer") // t.TempDir is closed to other users
+	if err == nil {
+		t.Cleanup(func() { _ = os.RemoveAll(dir) })
+		err = os.Chmod(dir, 0o755)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(program, conf)
+	conf := filepath.Join(dir, "pgbouncer.ini")
+	text := fmt.Sprintf("[databases]\n* = host=%s port=%s user=%s\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = %d\nauth_type = any\npool_mode = %s\nunix_socket_dir =\ndefault_pool_size = 100\n",
+		u.Hostname(), u.Port(), u.User.Username(), port, mode)
+	if err := os.WriteFile(conf, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("pgbouncer", conf)
+	pgtest.AsUser(cmd)
+	cmd.Stderr = t.Output()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +60,7 @@ func pooled(t *testing.T, mode string) string {
 			_ = c.Close()
 			return u.String()
 		}
-		time.Sleep(20 * time.Millisecond)
+		<-clock.System().After(20 * time.Millisecond)
 	}
 	t.Fatal("pgbouncer does not start")
 	return ""
