@@ -111,7 +111,7 @@ func (v version) python() (string, error) {
 	number, _, _ := strings.Cut(rest, ".")
 	short, ok := map[string]string{"alpha": "a", "beta": "b", "rc": "rc", "dev": ".dev"}[stage]
 	if _, err := strconv.ParseUint(number, 10, 64); !ok || err != nil {
-		return "", fmt.Errorf("Python has no version like %s: use alpha.n, beta.n, rc.n or dev.n", v)
+		return "", fmt.Errorf("no version of Python packages is like %s: use alpha.n, beta.n, rc.n or dev.n", v)
 	}
 	return m[1] + short + number, nil
 }

@@ -85,23 +85,23 @@ func (c *conn) measured(began time.Time, err error) {
 // silence is for how long no heartbeat may have succeeded: one may fail.
 const silence = 3*beat + beat/2
 
-// ErrAway says that the database cannot be used.
+// Why the database cannot be used.
 var (
 	errDatabaseAway     = errors.New("the database cannot be reached")
 	errDatabaseReadOnly = errors.New("the database is read-only")
 )
 
-// away is why the database cannot be used, and since when; nil if it can.
-func (m *members) away() (error, time.Time) {
+// away is since when the database cannot be used, and why; nil if it can.
+func (m *members) away() (since time.Time, why error) {
 	at := m.sent.Load()
 	if at > 0 && m.now() < time.Duration(at)+silence {
-		return nil, time.Time{}
+		return time.Time{}, nil
 	}
 	var pe *pgconn.PgError
 	if err, _ := m.failure.Load().(failed); errors.Is(err.cause, errDatabaseReadOnly) || errors.As(err.cause, &pe) && pe.Code == "25006" {
-		return errDatabaseReadOnly, m.begun.Add(time.Duration(at))
+		return m.begun.Add(time.Duration(at)), errDatabaseReadOnly
 	}
-	return errDatabaseAway, m.begun.Add(time.Duration(at))
+	return m.begun.Add(time.Duration(at)), errDatabaseAway
 }
 
 // failed is the error of the last heartbeat.
@@ -110,7 +110,7 @@ type failed struct{ cause error }
 // Reachable returns why the database cannot be used; nil if it can. It goes by the
 // heartbeats, which write.
 func (s *store) Reachable() error {
-	err, _ := s.members.away()
+	_, err := s.members.away()
 	return err
 }
 
@@ -124,7 +124,7 @@ func (e *Engine) ClusterStats(ctx context.Context) (storage.ClusterStats, error)
 	s := e.store
 	st := s.metrics.stats()
 	st.Server, st.Offset = s.id, s.time.offset()
-	st.Away, st.AwaySince = s.members.away()
+	st.AwaySince, st.Away = s.members.away()
 	st.Heartbeat = max(s.members.now()-time.Duration(s.members.sent.Load()), 0)
 	s.claimants.Range(func(any, any) bool { st.Claimants++; return true })
 	st.Pool = s.pool.stats()

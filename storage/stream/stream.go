@@ -52,7 +52,6 @@ type Source struct {
 	ended bool
 	open  bool // records of list[0] are being read
 	after storage.RecordID
-	b     value.Builder
 }
 
 // NewSource returns a Source. Close ends the transaction.
