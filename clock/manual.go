@@ -85,9 +85,17 @@ func (m *Manual) NowMillis() int64 { return m.Now().UnixMilli() }
 // with it. The caller holds mu.
 func (m *Manual) now() time.Time {
 	if m.frozen {
+		return m.at // without reading the source
+	}
+	return m.when(m.source.Now().Round(0))
+}
+
+// when is what the clock shows when its source shows an instant. The caller holds mu.
+func (m *Manual) when(source time.Time) time.Time {
+	if m.frozen {
 		return m.at
 	}
-	return m.at.Add(m.source.Now().Round(0).Sub(m.since))
+	return m.at.Add(source.Sub(m.since))
 }
 
 // OffsetMillis returns by how much the clock is ahead of the system clock.
@@ -213,12 +221,13 @@ func (m *Manual) jump(target func(now time.Time) (time.Time, error)) error {
 	m.jumping.Lock()
 	defer m.jumping.Unlock()
 	m.mu.Lock()
-	to, err := target(m.now())
+	since := m.source.Now().Round(0) // once: the distance to the source must be exact
+	to, err := target(m.when(since))
 	if err != nil {
 		m.mu.Unlock()
 		return err
 	}
-	m.at, m.since = to, m.source.Now().Round(0)
+	m.at, m.since = to, since
 	m.settle()
 	return nil
 }

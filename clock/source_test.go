@@ -2,6 +2,7 @@ package clock
 
 import (
 	"sync"
+	"testing"
 	"time"
 )
 
@@ -63,4 +64,27 @@ func (s *fakeSource) waiting() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.calls)
+}
+
+// restless is a source whose time passes whenever it is read.
+type restless struct{ *fakeSource }
+
+func (s restless) Now() time.Time {
+	s.pass(400 * time.Microsecond)
+	return s.fakeSource.Now()
+}
+
+// A clock that runs keeps the exact distance of its moves, however long they take.
+func TestExactOffset(t *testing.T) {
+	for range 5 {
+		m := newManual(restless{newFakeSource()})
+		for n := int64(1); n <= 5; n++ {
+			if err := m.Advance(time.Hour); err != nil {
+				t.Fatal(err)
+			}
+			if got, want := m.OffsetMillis(), n*3_600_000; got != want {
+				t.Errorf("after %d hours the clock is ahead by %d ms", n, got)
+			}
+		}
+	}
 }
