@@ -92,7 +92,7 @@ func TestPreImages(t *testing.T) {
 // The trimmer works when it is woken, until its context ends.
 func TestTrimmer(t *testing.T) {
 	t.Parallel()
-	h := harness.New(t)
+	h := harness.New(t).LoneServer("a log with a size of its own")
 	config := h.Svc.OplogConfig()
 	config.Bytes = 32 << 10
 	l := oplog.New(config)
@@ -208,7 +208,7 @@ func TestRecorder(t *testing.T) {
 			}
 		}
 		if err := coll.Truncate(); err != nil || storagetest.Got(coll.Count()) != 0 {
-			t.Errorf("%d documents are left, %v", storagetest.Got(coll.Count()), err)
+			return fmt.Errorf("%d documents are left, %v", storagetest.Got(coll.Count()), err)
 		}
 		if _, err := logged.CreateAs(storage.Namespace{DB: "Test", Coll: "x"}, id, value.EmptyDoc, nil); err == nil {
 			t.Error("a database in another case is made")

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
+	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -90,8 +92,12 @@ func testSyncAndCompact(t *testing.T, open Opener) {
 	before, size := Dump(s), Got(s.Stats()).FileBytes
 	s.must(s.Compact(ctx))
 	equal(t, "state", Dump(s), before)
-	if Got(s.Stats()).Persistent && Got(s.Stats()).FileBytes >= size {
-		t.Errorf("%d bytes after compaction, %d before", Got(s.Stats()).FileBytes, size)
+	for try := 1; Got(s.Stats()).Persistent && Got(s.Stats()).FileBytes >= size; try++ {
+		if try == 600 {
+			t.Fatalf("%d bytes after compaction, %d before", Got(s.Stats()).FileBytes, size)
+		}
+		<-clock.System().After(100 * time.Millisecond) // others who use the same database may read what was there
+		s.must(s.Compact(ctx))
 	}
 	s.must(s.Sync(ctx))
 	equal(t, "next id", s.insert(doc(500, 500))[0], 201)

@@ -163,7 +163,7 @@ func (s *session) reopen() {
 func (s *session) must(err error) {
 	s.Helper()
 	if err != nil {
-		s.Fatal(err)
+		fail(s.TB, "%v", err)
 	}
 }
 
@@ -220,7 +220,7 @@ func (s *session) insert(docs ...value.Doc) (ids []storage.RecordID) {
 func (s *session) wantErr(err, want error) {
 	s.Helper()
 	if !errors.Is(err, want) {
-		s.Fatalf("error is %v, want %v", err, want)
+		fail(s.TB, "error is %v, want %v", err, want)
 	}
 }
 
@@ -228,17 +228,17 @@ func (s *session) wantDup(err error, index string, existing storage.RecordID) {
 	s.Helper()
 	var dup *storage.DuplicateKeyError
 	if !errors.As(err, &dup) {
-		s.Fatalf("error is %v, want a duplicate key", err)
+		fail(s.TB, "error is %v, want a duplicate key", err)
 	}
 	if dup.Index != index || dup.Existing != existing || dup.Namespace != NS {
-		s.Fatalf("duplicate key error %+v, want index %s and record %d", dup, index, existing)
+		fail(s.TB, "duplicate key error %+v, want index %s and record %d", dup, index, existing)
 	}
 }
 
 func equal[T comparable](t testing.TB, what string, got, want T) {
 	t.Helper()
 	if got != want {
-		t.Fatalf("%s: got %v, want %v", what, got, want)
+		fail(t, "%s: got %v, want %v", what, got, want)
 	}
 }
 
@@ -269,7 +269,7 @@ func entries(t testing.TB, c storage.Collection, index string, r storage.KeyRang
 		return true
 	})
 	if err != nil {
-		t.Fatal(err)
+		fail(t, "%v", err)
 	}
 	return list
 }
@@ -279,7 +279,7 @@ func find(t testing.TB, c storage.Collection, index string, k []byte) (value.Doc
 	t.Helper()
 	r, ok, err := c.Find(index, k)
 	if err != nil {
-		t.Fatal(err)
+		fail(t, "%v", err)
 	}
 	return r.Doc, ok
 }
@@ -288,6 +288,6 @@ func wantDoc(t testing.TB, c storage.Collection, id storage.RecordID, want value
 	t.Helper()
 	r, ok := Get(c, id)
 	if !ok || r.ID != id || !bytes.Equal(r.Doc, want) {
-		t.Fatalf("record %d is %v (%v), want %v", id, r.Doc, ok, want)
+		fail(t, "record %d is %v (%v), want %v", id, r.Doc, ok, want)
 	}
 }
