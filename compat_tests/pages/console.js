@@ -23,6 +23,12 @@ async function go(page, hash) {
   await page.page.waitForFunction(() => !document.querySelector('main').innerText.includes('Loading'));
 }
 const press = (page, text) => page.click(`::-p-xpath(//button[normalize-space(.)="${text}"])`);
+// answer presses a button of a dialog, which closes when its command has succeeded: until
+// then the page behind it takes no clicks.
+async function answer(page, kind) {
+  await page.click(`dialog button.${kind}`);
+  await page.page.waitForFunction(() => !document.querySelector('dialog'));
+}
 const says = (page, selector, text) => page.page.waitForFunction((s, t) => document.querySelector(s)?.innerText.includes(t), {}, selector, text);
 
 // drag moves the slider to a part of its length, and looks at the preview before it lets go.
@@ -109,15 +115,15 @@ async function queues(page) {
     await press(page, 'Edit …');
     await page.page.waitForSelector('dialog textarea');
     await page.page.$eval('dialog textarea', e => { e.value = '{"task": "edited"}'; });
-    await page.click('dialog button.primary');
+    await answer(page, 'primary');
     await press(page, 'Active');
     await says(page, '[role=tabpanel]', 'edited');
     await press(page, 'Resubmit all …');
-    await page.click('dialog button.primary');
+    await answer(page, 'primary');
     await says(page, '[role=tabpanel]', 'crop');
     await press(page, 'Purge …');
     await says(page, 'dialog', '2 messages');
-    await page.click('dialog button.danger');
+    await answer(page, 'danger');
     await says(page, '[role=tabpanel]', 'No messages');
     assert.equal(await total('jobs'), 0);
   });
