@@ -50,7 +50,7 @@ func until(t *testing.T, real *clock.Manual, done func() bool) {
 // What clients left behind ends by itself: cursors after cursorTimeoutMillis, sessions
 // after localLogicalSessionTimeoutMinutes; and the sessions are written down.
 func TestWhatRunsBesideCommands(t *testing.T) {
-	h := harness.New(t)
+	h := harness.New(t).LoneServer("a clock of its own: sessions have the database's time")
 	real := withRealTime(h)
 	h.OK(`{insert: "c", documents: [{}, {}, {}]}`)
 	h.OK(`{find: "c", batchSize: 1}`)
