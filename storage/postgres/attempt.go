@@ -74,26 +74,12 @@ func (q checks) same(list []kv.Point) {
 	if len(list) == 0 {
 		return
 	}
-	nums, keys, vers := newArray(typeInt4, len(list), 4*len(list)), newArray(typeBytes, len(list), 16*len(list)), newArray(typeInt8, len(list), 8*len(list))
-	for _, p := range list {
-		num, rest := dataKey(p.Key)
-		nums.addInt4(num)
-		keys.add(rest)
-		vers.addInt8(p.Seen)
-	}
-	q.c.queue(surelySame, nums.value(), keys.value(), vers.value(), int8Value(int64(len(list))))
+	q.c.queue(surelySame, append(pointArrays(list), int8Value(int64(len(list))))...)
 }
 
 func (q checks) none(list []kv.Span) {
 	if len(list) == 0 {
 		return
 	}
-	nums, los, his := newArray(typeInt4, len(list), 4*len(list)), newArray(typeBytes, len(list), 16*len(list)), newArray(typeBytes, len(list), 16*len(list))
-	for _, span := range list {
-		num, lo := dataKey(span.Lo)
-		nums.addInt4(num)
-		los.add(lo)
-		his.add(endOf(span))
-	}
-	q.c.queue(surelyNone, nums.value(), los.value(), his.value())
+	q.c.queue(surelyNone, spanArrays(list)...)
 }

@@ -86,14 +86,8 @@ func (q *claiming) unchanged(list [][]byte, seen int64) {
 	if len(list) == 0 {
 		return
 	}
-	nums, keys := newArray(typeInt4, len(list), 4*len(list)), newArray(typeBytes, len(list), 0)
-	for _, key := range list {
-		num, rest := dataKey(key)
-		nums.addInt4(num)
-		keys.add(rest)
-	}
 	q.missing += int64(len(list))
-	q.queue(countSame, func(v [][]byte) { q.missing -= int64Of(v[0]) }, nums.value(), keys.value(), int8Value(seen))
+	q.queue(countSame, func(v [][]byte) { q.missing -= int64Of(v[0]) }, append(keyArrays(list), int8Value(seen))...)
 }
 
 // nothingNew looks whether ranges have got new rows.
@@ -101,14 +95,7 @@ func (q *claiming) nothingNew(list []kv.Span, seen int64) {
 	if len(list) == 0 {
 		return
 	}
-	nums, los, his := newArray(typeInt4, len(list), 4*len(list)), newArray(typeBytes, len(list), 0), newArray(typeBytes, len(list), 0)
-	for _, span := range list {
-		num, lo := dataKey(span.Lo)
-		nums.addInt4(num)
-		los.add(lo)
-		his.add(endOf(span))
-	}
-	q.queue(countNewer, func(v [][]byte) { q.missing += int64Of(v[0]) }, nums.value(), los.value(), his.value(), int8Value(seen))
+	q.queue(countNewer, func(v [][]byte) { q.missing += int64Of(v[0]) }, append(spanArrays(list), int8Value(seen))...)
 }
 
 // free looks whether others have claims.

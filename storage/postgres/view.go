@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"encoding/binary"
+	"slices"
 
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/kv"
@@ -302,22 +303,11 @@ func (a *answers) points(c *conn, points []kv.Point) {
 		a.kinds = append(a.kinds, func(v [][]byte) { a.reply.Points[0].Value = clone(v[0]) })
 		return
 	}
-	size, seen := 0, false
-	for i := range points {
-		size += len(points[i].Key)
-		seen = seen || points[i].Seen != 0
-	}
-	nums, keys, vers := newArray(typeInt4, len(points), 4*len(points)), newArray(typeBytes, len(points), size), newArray(typeInt8, len(points), 8*len(points))
-	for i := range points {
-		num, rest := dataKey(points[i].Key)
-		nums.addInt4(num)
-		keys.add(rest)
-		vers.addInt8(points[i].Seen)
-	}
-	if !seen {
-		c.queue(selectKeys, nums.value(), keys.value())
+	args := pointArrays(points)
+	if slices.ContainsFunc(points, func(p kv.Point) bool { return p.Seen != 0 }) {
+		c.queue(selectNewer, args...)
 	} else {
-		c.queue(selectNewer, nums.value(), keys.value(), vers.value())
+		c.queue(selectKeys, args[:2]...)
 	}
 	a.kinds = append(a.kinds, func(v [][]byte) {
 		p := &a.reply.Points[int64Of(v[0])-1]
@@ -336,28 +326,20 @@ func (a *answers) ends(c *conn, ends []kv.End) {
 	a.reply.Ends = make([]kv.KV, len(ends))
 	for _, last := range []bool{false, true} {
 		var at []int
-		size := 0
+		var spans []kv.Span
 		for i := range ends {
 			if ends[i].Last == last {
-				at = append(at, i)
-				size += len(ends[i].Lo) + len(ends[i].Hi)
+				at, spans = append(at, i), append(spans, ends[i].Span)
 			}
 		}
 		if len(at) == 0 {
 			continue
 		}
-		nums, los, his := newArray(typeInt4, len(at), 4*len(at)), newArray(typeBytes, len(at), size), newArray(typeBytes, len(at), size)
-		for _, i := range at {
-			num, lo := dataKey(ends[i].Lo)
-			nums.addInt4(num)
-			los.add(lo)
-			his.add(endOf(ends[i].Span))
-		}
 		s := selectFirst
 		if last {
 			s = selectLast
 		}
-		c.queue(s, nums.value(), los.value(), his.value())
+		c.queue(s, spanArrays(spans)...)
 		a.kinds = append(a.kinds, func(v [][]byte) {
 			i := at[int64Of(v[0])-1]
 			a.reply.Ends[i] = kv.KV{Key: a.fullKey(ends[i].Lo, v[1]), Value: a.keep(v[2])}
