@@ -23,11 +23,12 @@ const module = "github.com/duskdb/duskdb"
 // Please keep each group sorted.
 var imports = map[string]string{
 	// Foundations.
-	"clock":             "",
-	"mongoerr":          "value",
-	"internal/reserved": "",
-	"value":             "",
-	"wire":              "mongoerr value",
+	"clock":              "",
+	"mongoerr":           "value",
+	"internal/histogram": "",
+	"internal/reserved":  "",
+	"value":              "",
+	"wire":               "mongoerr value",
 
 	// The language: pure functions over documents, never sees storage.
 	"query/collation": "mongoerr value",
@@ -61,7 +62,7 @@ var imports = map[string]string{
 	"index": "mongoerr query/collation query/expr/* query/geo query/match/* query/plan query/text internal/reserved storage value",
 
 	// Storage: never sees a filter or an error code of MongoDB.
-	"storage":                 "clock value",
+	"storage":                 "clock internal/histogram value",
 	"storage/bunt":            "clock storage storage/internal/* value",
 	"storage/internal/*":      "storage value",
 	"storage/internal/ranged": "storage storage/internal/keydiff",
@@ -76,7 +77,7 @@ var imports = map[string]string{
 	"auth":       "clock mongoerr internal/reserved storage storage/serverdocs value",
 	"queue":      "clock mongoerr internal/reserved storage storage/serverdocs ttl value",
 	"timeseries": "clock mongoerr query/* internal/reserved storage value",
-	"ttl":        "clock mongoerr internal/reserved storage value",
+	"ttl":        "clock mongoerr internal/histogram internal/reserved storage value",
 
 	// The commands.
 	// Its rooms, from the ground up: small things that everybody needs, then what

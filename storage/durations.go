@@ -4,6 +4,8 @@ import (
 	"math/bits"
 	"sync/atomic"
 	"time"
+
+	"github.com/duskdb/duskdb/internal/histogram"
 )
 
 // DurationBuckets is the number of buckets of a [DurationCounts] that have a bound: powers
@@ -52,27 +54,10 @@ func (*DurationCounts) Bound(bucket int) float64 {
 }
 
 // Total counts the durations.
-func (c *DurationCounts) Total() (n int64) {
-	for _, k := range c.Counts {
-		n += k
-	}
-	return n
-}
+func (c *DurationCounts) Total() int64 { return histogram.Total(c.Counts[:]) }
 
-// Quantile estimates the duration in seconds that a share of them did not exceed, linearly
-// within a bucket; the greatest bound for what is beyond.
+// Quantile estimates the duration in seconds that a share of them did not exceed, see
+// [histogram.Quantile].
 func (c *DurationCounts) Quantile(q float64) float64 {
-	total := c.Total()
-	if total == 0 {
-		return 0
-	}
-	rank, low := q*float64(total), 0.0
-	for i := range DurationBuckets {
-		n, bound := float64(c.Counts[i]), c.Bound(i)
-		if n > 0 && rank <= n {
-			return low + (bound-low)*rank/n
-		}
-		rank, low = rank-n, bound
-	}
-	return low
+	return histogram.Quantile(c.Counts[:], c.Bound, q)
 }

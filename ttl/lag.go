@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/duskdb/duskdb/internal/histogram"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -41,30 +42,12 @@ func (l *Lags) Add(o *Lags) {
 }
 
 // Total counts the removals.
-func (l *Lags) Total() (n int64) {
-	for _, c := range l.Counts {
-		n += c
-	}
-	return n
-}
+func (l *Lags) Total() int64 { return histogram.Total(l.Counts[:]) }
 
-// Quantile estimates the lag in milliseconds that a share of the removals did not exceed, as
-// histogram_quantile of Prometheus does: linearly within a bucket, and the greatest bound for
-// what is beyond.
+// Quantile estimates the lag in milliseconds that a share of the removals did not exceed,
+// see [histogram.Quantile].
 func (l *Lags) Quantile(q float64) float64 {
-	total := l.Total()
-	if total == 0 {
-		return 0
-	}
-	rank, low := q*float64(total), 0.0
-	for i, bound := range lagBounds {
-		n := float64(l.Counts[i])
-		if n > 0 && rank <= n {
-			return low + (float64(bound)-low)*rank/n
-		}
-		rank, low = rank-n, float64(bound)
-	}
-	return low
+	return histogram.Quantile(l.Counts[:], func(i int) float64 { return float64(lagBounds[i]) }, q)
 }
 
 // lagMetrics are the histograms of all policies since the server started.
