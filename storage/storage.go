@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/duskdb/duskdb/clock"
@@ -142,6 +143,25 @@ type Restorer interface {
 	// Restore stores a record as it is, with its id, which must be above LastID,
 	// and its instant of writing.
 	Restore(r Record) error
+}
+
+// Restore stores records of another engine in a collection, in the order of their ids;
+// see [Restorer].
+func Restore(tx Tx, ns Namespace, records []Record) error {
+	c, err := tx.Collection(ns)
+	if err != nil {
+		return err
+	}
+	restorer, ok := c.(Restorer)
+	if !ok {
+		return errors.New("this engine cannot take over records with their ids")
+	}
+	for _, r := range records {
+		if err := restorer.Restore(r); err != nil {
+			return fmt.Errorf("record %d: %w", r.ID, err)
+		}
+	}
+	return nil
 }
 
 // Timekeeper is an engine whose database has a clock. All servers over the data follow

@@ -138,22 +138,7 @@ func (b *batch) flush() error {
 	if len(b.records) == 0 {
 		return b.ctx.Err()
 	}
-	err := b.update(b.ctx, func(tx storage.Tx) error {
-		c, err := tx.Collection(b.ns)
-		if err != nil {
-			return err
-		}
-		restorer, ok := c.(storage.Restorer)
-		if !ok {
-			return errors.New("the target cannot take over records with their ids")
-		}
-		for _, r := range b.records {
-			if err := restorer.Restore(r); err != nil {
-				return fmt.Errorf("record %d: %w", r.ID, err)
-			}
-		}
-		return nil
-	})
+	err := b.update(b.ctx, func(tx storage.Tx) error { return storage.Restore(tx, b.ns, b.records) })
 	b.records, b.bytes = b.records[:0], 0
 	return err
 }

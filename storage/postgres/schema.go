@@ -148,7 +148,7 @@ func (s *store) createMeta(ctx context.Context, c *conn) error {
 	return c.run(ctx, nil)
 }
 
-// formatOf reads the format of the tables; errNoTables if there are none.
+// formatOf reads the format of the tables; errNoTables if they do not exist yet.
 func formatOf(ctx context.Context, c *conn) (found int64, err error) {
 	c.simple(`select format::text from meta`)
 	err = c.run(ctx, func(_ int, v [][]byte) error {

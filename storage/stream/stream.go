@@ -274,22 +274,7 @@ func (l *loader) fill(data []byte) error {
 		size += int64(n)
 		data = data[frame+n:]
 	}
-	err := l.update(l.ctx, func(tx storage.Tx) error {
-		coll, err := tx.Collection(l.ns)
-		if err != nil {
-			return err
-		}
-		restorer, ok := coll.(storage.Restorer)
-		if !ok {
-			return errors.New("this engine cannot take over records with their ids")
-		}
-		for _, r := range records {
-			if err := restorer.Restore(r); err != nil {
-				return fmt.Errorf("record %d: %w", r.ID, err)
-			}
-		}
-		return nil
-	})
+	err := l.update(l.ctx, func(tx storage.Tx) error { return storage.Restore(tx, l.ns, records) })
 	if err != nil {
 		return fmt.Errorf("%s: %w", l.ns, err)
 	}
