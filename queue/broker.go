@@ -159,7 +159,7 @@ type effects struct {
 
 	dropped, expired, lapsed, failed int64
 
-	lags *ttl.Lags // of dropped and expired; nil: there are none
+	lags *ttl.Lags // of dropped and expired; nil before the first
 }
 
 // note updates the effects for a message that was written.

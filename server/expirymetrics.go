@@ -54,7 +54,7 @@ var ofCollection = []string{"db", "collection", "policy"}
 var collectionMetrics = []family{
 	expiring("pending", "gauge", "Documents or messages that will expire, with those that are overdue; an upper bound if many documents have no date.", func(e *commands.CollectionExpiry, _ int64) (float64, bool) { return float64(e.Pending), true }),
 	expiring("overdue", "gauge", "Expired documents or messages that are not removed yet; counted up to 10,000.", func(e *commands.CollectionExpiry, _ int64) (float64, bool) { return float64(e.Overdue), true }),
-	expiring("oldest_overdue_seconds", "gauge", "How long ago the first of the overdue ones expired; 0 if there is none.", func(e *commands.CollectionExpiry, now int64) (float64, bool) {
+	expiring("oldest_overdue_seconds", "gauge", "How long ago the first of the overdue ones expired; 0 if nothing is overdue.", func(e *commands.CollectionExpiry, now int64) (float64, bool) {
 		if e.Overdue == 0 {
 			return 0, true
 		}
@@ -76,7 +76,7 @@ var collectionMetrics = []family{
 			}
 		}
 	}},
-	{"duskdb_queue_oldest_message_seconds", "gauge", []string{"db", "queue"}, "How long ago the first message that can be received was sent; 0 if there is none.", func(x *exposition, m *commands.Metrics) {
+	{"duskdb_queue_oldest_message_seconds", "gauge", []string{"db", "queue"}, "How long ago the first message that can be received was sent; 0 for a queue without such a message.", func(x *exposition, m *commands.Metrics) {
 		for i := range m.Queues {
 			q, age := &m.Queues[i], 0.0
 			if q.HasOldest {

@@ -182,7 +182,7 @@ func document(fields []logField) []byte {
 	return append(b, '}')
 }
 
-// take removes a field and returns its value; nil if there is none.
+// take removes a field and returns its value; nil if the line lacks it.
 func (l *logLine) take(name string) json.RawMessage {
 	for i, f := range l.attr {
 		if f.name == name {

@@ -15,7 +15,7 @@ import (
 )
 
 // manager is the service manager that has started the process, such as systemd with
-// Type=notify. It listens on a datagram socket, see sd_notify(3). "" if there is none.
+// Type=notify. It listens on a datagram socket, see sd_notify(3). It is "" without a manager.
 type manager struct {
 	socket string
 	log    zerolog.Logger

@@ -23,7 +23,7 @@ export async function queues() {
   return [el('div', {}, el('h1', {}, 'Queues'), el('p', { class: 'muted' }, 'Messages by state.')), list];
 }
 
-// oldest is since when the first active message has waited; undefined if there is none, or
+// oldest is since when the first active message has waited; undefined if nothing waits, or
 // the user may not read messages.
 async function oldest(db, name) {
   const [m] = (await run(db, { mqPeek: name, state: 'active' }).catch(() => ({ messages: [] }))).messages;

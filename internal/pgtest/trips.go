@@ -35,8 +35,8 @@ func Count(tb testing.TB, uri string) (*Trips, string) {
 	return t, u.String()
 }
 
-// N is how many round trips there were. The end of a transaction that only reads, which
-// nobody waits for, is none.
+// N is the number of round trips. It leaves out the end of a transaction that only reads,
+// because nobody waits for it.
 func (t *Trips) N() int64 { return t.n.Load() }
 
 func (t *Trips) accept() {

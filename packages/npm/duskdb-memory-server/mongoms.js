@@ -131,7 +131,7 @@ class MongoMemoryServer extends EventEmitter {
   }
 }
 
-/** The automatic users with their defaults; undefined if there are none. */
+/** The automatic users with their defaults; undefined without authentication. */
 function authOf(auth) {
   if (!auth || auth.enable === false) return undefined;
   return { force: false, enable: true, customRootName: 'mongodb-memory-server-root', customRootPwd: 'rootuser', extraUsers: [], keyfileContent: '0123456789', ...auth };
