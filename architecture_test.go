@@ -70,7 +70,7 @@ var imports = map[string]string{
 	"storage/pebble":          "clock storage storage/internal/* storage/kv",
 	"storage/postgres":        "clock storage storage/kv",
 	"storage/serverdocs":      "internal/reserved storage value",
-	"storage/storagetest":     "clock storage value",
+	"storage/storagetest":     "clock internal/linear storage value",
 	"storage/stream":          "storage value",
 
 	// Expiry and what is built upon it: the contract of storage, no engine.
@@ -127,6 +127,7 @@ var imports = map[string]string{
 	"internal/commandtest": "clock commands internal/engines internal/pgtest server server/pebble server/postgres storage/storagetest value",
 	"servertest":           "clock commands internal/engines server value",
 	"internal/transfer":    "internal/reserved value wire",
+	"internal/linear":      "",
 	"internal/needs":       "",
 	"internal/release":     "",
 	"internal/pgtest":      "clock internal/needs",

@@ -4,93 +4,48 @@ package crash_tests
 
 import (
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
-	"github.com/anishathalye/porcupine"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/duskdb/duskdb/internal/linear"
 )
-
-// access is an operation on one document: a read, a write, or an increment that
-// returns the sum.
-type access struct {
-	id    int
-	kind  string
-	value int64
-}
-
-// documents is the sequential specification: documents are independent, and hold
-// numbers that start at 0.
-var documents = porcupine.Model{
-	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
-		byID := map[int][]porcupine.Operation{}
-		for _, op := range history {
-			id := op.Input.(access).id
-			byID[id] = append(byID[id], op)
-		}
-		return slices.Collect(maps.Values(byID))
-	},
-	Init: func() any { return int64(0) },
-	Step: func(state, input, output any) (bool, any) {
-		in := input.(access)
-		switch in.kind {
-		case "write":
-			return true, in.value
-		case "add":
-			return output == state.(int64)+in.value, output
-		}
-		return output == state, state
-	},
-}
 
 // testClusterRegister: clients of different servers see the documents as if there were
 // one server that does one thing after the other.
 func testClusterRegister(t *testing.T, c *cluster) {
 	const docs, rounds = 2, 30
-	var history struct {
-		sync.Mutex
-		tick atomic.Int64
-		list []porcupine.Operation
-	}
+	var history linear.History
 	c.each("register", 2, func(client int, coll *mongo.Collection) error {
 		rnd := rand.New(rand.NewPCG(uint64(client), 2))
 		for range rounds {
-			in := access{rnd.IntN(docs), []string{"read", "write", "add"}[rnd.IntN(3)], rnd.Int64N(1000)}
-			called := history.tick.Add(1)
-			out, err := in.do(coll)
+			err := history.Do(client, linear.Random(rnd, docs), func(op linear.Operation) (int64, error) { return doOne(coll, op) })
 			if err != nil {
 				return err
 			}
-			op := porcupine.Operation{ClientId: client, Input: in, Call: called, Output: out, Return: history.tick.Add(1)}
-			history.Lock()
-			history.list = append(history.list, op)
-			history.Unlock()
 		}
 		return nil
 	})
-	if res := porcupine.CheckOperationsTimeout(documents, history.list, 20*time.Second); res == porcupine.Illegal {
-		t.Error("the history is not linearizable")
-	}
-	t.Logf("%d operations", len(history.list))
+	history.Check(t)
 }
 
-func (a access) do(coll *mongo.Collection) (int64, error) {
+// doOne runs an operation on a document, whose _id says which number it is.
+func doOne(coll *mongo.Collection, op linear.Operation) (int64, error) {
 	var d struct{ N int64 }
 	var err error
-	filter := bson.M{"_id": a.id}
-	switch a.kind {
-	case "write":
-		_, err = coll.UpdateOne(background, filter, bson.M{"$set": bson.M{"n": a.value}}, options.UpdateOne().SetUpsert(true))
-		return a.value, err
-	case "add":
-		err = coll.FindOneAndUpdate(background, filter, bson.M{"$inc": bson.M{"n": a.value}}, options.FindOneAndUpdate().SetUpsert(true).SetReturnDocument(options.After)).Decode(&d)
+	filter := bson.M{"_id": op.Number}
+	switch op.Kind {
+	case linear.Write:
+		_, err = coll.UpdateOne(background, filter, bson.M{"$set": bson.M{"n": op.Value}}, options.UpdateOne().SetUpsert(true))
+		return op.Value, err
+	case linear.Add:
+		err = coll.FindOneAndUpdate(background, filter, bson.M{"$inc": bson.M{"n": op.Value}}, options.FindOneAndUpdate().SetUpsert(true).SetReturnDocument(options.After)).Decode(&d)
 	default:
 		if err = coll.FindOne(background, filter).Decode(&d); err == mongo.ErrNoDocuments {
 			err = nil
@@ -197,7 +152,7 @@ func testClusterCounters(t *testing.T, c *cluster) {
 			if _, err := coll.UpdateOne(background, bson.M{"_id": "a"}, bson.M{"$inc": bson.M{"n": 1}}, options.UpdateOne().SetUpsert(true)); err != nil {
 				return err
 			}
-			n, err := access{id: 1, kind: "add", value: 1}.do(coll)
+			n, err := doOne(coll, linear.Operation{Number: 1, Kind: linear.Add, Value: 1})
 			if err != nil {
 				return err
 			}
