@@ -4,6 +4,7 @@ const { EventEmitter } = require('node:events');
 const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
+const { Lifecycle, cleanupOf, enter, stateError } = require('./lifecycle.js');
 const { DuskDBMemoryServer } = require('./memoryserver.js');
 const { MongoMemoryServerEvents, MongoMemoryServerStates: States } = require('./states.js');
 
@@ -14,40 +15,29 @@ const onDisk = ['wiredTiger', 'mmapv1'];
  * A server with the options and methods of mongodb-memory-server, and with the clock of
  * DuskDBMemoryServer.
  */
-class MongoMemoryServer extends EventEmitter {
+class MongoMemoryServer extends Lifecycle {
   #server;
   #info;
-  #state = States.new;
 
   constructor(opts = {}) {
-    super();
-    this.opts = { ...opts };
+    super(opts, States.new);
     this.auth = authOf(opts.auth);
   }
-
-  /** Creates a server and starts it. */
-  static async create(opts) {
-    const server = new this(opts);
-    await server.start();
-    return server;
-  }
-
-  get state() { return this.#state; }
 
   /** Describes the server; undefined before the start and after a clean-up. */
   get instanceInfo() { return this.#info; }
 
   /** Starts the server. After a stop, forceSamePort makes it fail if the port is taken. */
   async start(forceSamePort = false) {
-    if (this.#state !== States.new && this.#state !== States.stopped) throw stateError([States.new, States.stopped], this.#state);
-    this.#change(States.starting);
+    if (this.state !== States.new && this.state !== States.stopped) throw stateError([States.new, States.stopped], this.state);
+    this[enter](States.starting);
     try {
       await this.#launch(forceSamePort);
     } catch (err) {
-      this.#change(States.stopped);
+      this[enter](States.stopped);
       throw err;
     }
-    this.#change(States.running);
+    this[enter](States.running);
   }
 
   async #launch(forceSamePort) {
@@ -70,31 +60,31 @@ class MongoMemoryServer extends EventEmitter {
 
   /** Stops the server and, unless doCleanup is false, removes its data. Returns false if it did not run. */
   async stop(cleanup = {}) {
-    if (this.#info === undefined || this.#state === States.stopped) return false;
-    const { doCleanup = true, force = false } = cleanup === false ? { doCleanup: false } : Object(cleanup);
+    if (this.#info === undefined || this.state === States.stopped) return false;
+    const { doCleanup, force } = cleanupOf(cleanup);
     await this.#server.stop();
     this.#server = undefined;
-    this.#change(States.stopped);
+    this[enter](States.stopped);
     if (doCleanup) await this.cleanup({ force });
     return true;
   }
 
   /** Removes the temporary directory; with force also a dbPath that was given. */
   async cleanup({ force = false } = {}) {
-    if (this.#state !== States.stopped) throw stateError([States.stopped], this.#state);
+    if (this.state !== States.stopped) throw stateError([States.stopped], this.state);
     if (this.#info === undefined) return;
     const { tmpDir, dbPath } = this.#info;
     if (tmpDir !== undefined || (force && dbPath !== ':memory:')) await fs.promises.rm(tmpDir ?? dbPath, { recursive: true, force: true });
     this.#info = undefined;
-    this.#change(States.new);
+    this[enter](States.new);
   }
 
   /** Returns instanceInfo, after it has started the server if necessary. */
   async ensureInstance() {
-    if (this.#state === States.starting) {
+    if (this.state === States.starting) {
       const [state] = await EventEmitter.once(this, MongoMemoryServerEvents.stateChange);
       if (state !== States.running) throw new Error(`"ensureInstance" waited for "running" but got a different state: "${state}"`);
-    } else if (this.#state !== States.running) {
+    } else if (this.state !== States.running) {
       await this.start();
     }
     return this.#info;
@@ -102,32 +92,15 @@ class MongoMemoryServer extends EventEmitter {
 
   /** Returns the connection string, with a database and another address if they are given. */
   getUri(otherDb = '', otherIp = undefined) {
-    if (this.#info === undefined || this.#server === undefined) throw stateError([States.running, States.starting], this.#state);
+    if (this.#info === undefined || this.#server === undefined) throw stateError([States.running, States.starting], this.state);
     const ip = otherIp ?? (this.#info.ip === '0.0.0.0' ? '127.0.0.1' : this.#info.ip);
     return `mongodb://${ip.includes(':') ? `[${ip}]` : ip}:${this.#info.port}/${otherDb}`;
   }
 
   /** The DuskDB server; an error unless it runs. */
   get duskdb() {
-    if (this.#server === undefined) throw stateError([States.running], this.#state);
+    if (this.#server === undefined) throw stateError([States.running], this.state);
     return this.#server;
-  }
-
-  command(doc, database) { return this.duskdb.command(doc, database); }
-  now() { return this.duskdb.now(); }
-  advance(duration) { return this.duskdb.advance(duration); }
-  set(date) { return this.duskdb.set(date); }
-  freeze(frozen) { return this.duskdb.freeze(frozen); }
-  fakeTimers(fakes) { return this.duskdb.fakeTimers(fakes); }
-  runPass() { return this.duskdb.runPass(); }
-
-  async [Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose')]() {
-    if (this.opts.dispose?.enabled !== false) await this.stop(this.opts.dispose?.cleanup);
-  }
-
-  #change(state) {
-    this.#state = state;
-    this.emit(MongoMemoryServerEvents.stateChange, state);
   }
 }
 
@@ -168,10 +141,4 @@ async function launch(options, anyPort) {
   }
 }
 
-function stateError(wanted, got) {
-  const err = new Error(`Incorrect State for operation: "${got}", allowed States: [${wanted.map((state) => `"${state}"`).join(',')}]`);
-  err.name = 'StateError';
-  return Object.assign(err, { wantedStates: wanted, gotState: got });
-}
-
-module.exports = { MongoMemoryServer, stateError };
+module.exports = { MongoMemoryServer };
