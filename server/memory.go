@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 )
@@ -16,7 +19,7 @@ import (
 //
 // All data is in memory, so one limit (Config.MemoryLimit) bounds the process.
 // By default it is a part of the machine's memory, or of its control group's.
-// Four mechanisms keep the process below it:
+// Five mechanisms keep the process below it:
 //
 //   - limits.MemoryGuard (package commands/limits) refuses writes that would
 //     exceed the limit (146, ExceededMemoryLimit). It does not sum up what each
@@ -30,6 +33,8 @@ import (
 //     while these exceed a quarter of that budget.
 //   - Sorts, groups and windows have their own limits, as in mongod, and spill
 //     to disk.
+//   - limits.Turns lets long operations go on one after the other while what they
+//     have allocated exceeds a share of the limit.
 //   - gcTuner passes the limit to the Go runtime, which then collects garbage
 //     more often near it, and idleRelease (idle.go) returns freed memory to the
 //     system when the server is idle.
@@ -97,11 +102,20 @@ func leastMemory(sources ...memlimit.Provider) (least int64) {
 // data through a cache, the garbage is a part of that, so that the memory of the
 // process follows the size of the cache. It does not override settings from the
 // environment.
+//
+// It adjusts the collector at the end of each collection, because a few large commands
+// can let the heap grow to many times its size within a second, and passes the size of the
+// live heap to limits.Turns.
 type gcTuner struct {
-	fixed   bool // GOGC is given
+	fixed  bool // GOGC is given
+	bounds gcBounds
+	idle   *idleRelease
+	ended  atomic.Bool
+	// collected is told the live heap and reports whether memory is short; nil: it never is.
+	collected atomic.Pointer[func(live int64) bool]
+
+	mu      sync.Mutex
 	percent int
-	bounds  gcBounds
-	idle    *idleRelease
 }
 
 // gcBounds are the amount of garbage that the tuner allows, and bounds for the
@@ -118,6 +132,9 @@ const (
 
 // gcInMemory is for data in memory.
 var gcInMemory = gcBounds{spare: 256 << 20, least: gcDefault, most: 400}
+
+// gcScarce is for data in memory while operations have to wait for memory.
+var gcScarce = gcBounds{spare: 32 << 20, least: 20, most: gcDefault}
 
 // gcCached is for data that are read through a cache of a size. The cache can be most
 // of the live heap, and has no pointers, so that a collection costs little.
@@ -136,17 +153,40 @@ func newGCTuner(memoryLimit, cache int64) *gcTuner {
 		debug.SetMemoryLimit(memoryLimit)
 	}
 	g.tune()
+	g.follow()
 	return g
 }
 
-// tune adjusts the percentage to the live heap. It is called at intervals.
+// follow calls tune after each garbage collection: an object that nothing refers to is
+// finalized then, and the finalizer makes the next one.
+func (g *gcTuner) follow() {
+	type sentinel struct{ g *gcTuner }
+	runtime.SetFinalizer(&sentinel{g}, func(s *sentinel) {
+		if !s.g.ended.Load() {
+			s.g.tune()
+			s.g.follow()
+		}
+	})
+}
+
+// end stops what follow has begun.
+func (g *gcTuner) end() { g.ended.Store(true) }
+
+// tune adjusts the percentage to the live heap.
 func (g *gcTuner) tune() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(sample)
+	live := int64(sample[0].Value.Uint64())
+	bounds := g.bounds
+	if fn := g.collected.Load(); fn != nil && (*fn)(live) {
+		bounds = gcScarce
+	}
 	if g.fixed {
 		return
 	}
-	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(sample)
-	percent := g.bounds.percent(int64(sample[0].Value.Uint64()))
+	percent := bounds.percent(live)
 	if d, least := percent-g.percent, min(gcDistance, g.percent/5); d > least || d < -least {
 		g.percent = percent
 		debug.SetGCPercent(percent)

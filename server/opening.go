@@ -67,6 +67,11 @@ func (s *Server) openService(memory int64) (err error) {
 		return errors.Join(err, s.engine.Close())
 	}
 	s.log.Info().Dur("took", clock.System().Now().Sub(began)).Str("storageEngine", stats.Name).Int64("fileMB", stats.FileBytes>>20).Msg("Data opened")
+	if s.gc != nil {
+		service := s.service
+		collected := func(live int64) bool { return service.Turns.Collected(live, service.Memory.Written.Load()) }
+		s.gc.collected.Store(&collected)
+	}
 	if s.gc != nil && stats.FileBytes >= noteworthy {
 		go debug.FreeOSMemory() // release the garbage of reading the log
 	}

@@ -374,6 +374,9 @@ func (s *Server) Close(ctx context.Context) error {
 	}
 	s.drain(ctx)
 	s.service.Close()
+	if s.gc != nil {
+		s.gc.end()
+	}
 	err := s.engine.Close()
 	s.log.Info().Dur("took", clock.System().Now().Sub(began)).AnErr("error", err).Msg("Now exiting")
 	return err

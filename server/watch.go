@@ -29,7 +29,6 @@ func (s *Server) watch() {
 		}
 		s.checkConnections(real.Now())
 		if s.gc != nil {
-			s.gc.tune()
 			s.gc.idle.step()
 		}
 	}

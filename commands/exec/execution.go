@@ -63,7 +63,7 @@ func NewEnv(c *kernel.Call) *expr.Env {
 // NewExecution makes the execution of a query of the command.
 func NewExecution(c *kernel.Call) *Execution {
 	x := &Execution{call: c, Env: NewEnv(c)}
-	x.Env.Interrupt = func() error { return x.Running().Interrupted() }
+	x.Env.Interrupt = func() error { return x.Running().Step() }
 	x.Env.Scripts = x
 	return x
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/duskdb/duskdb/auth"
+	"github.com/duskdb/duskdb/commands/limits"
 	"github.com/duskdb/duskdb/commands/observe"
 	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/commands/session"
@@ -33,8 +34,9 @@ type Call struct {
 	QueryState
 	transactions
 
-	Work      *workspace // that the Call is part of; nil for work of the server itself
-	forgotten bool       // nothing uses the Call when the command is over
+	turn      limits.Turn // while memory is short
+	Work      *workspace  // that the Call is part of; nil for work of the server itself
+	forgotten bool        // nothing uses the Call when the command is over
 }
 
 // Authorization is the user of a command and the user's privileges.
@@ -217,6 +219,17 @@ func (c *Call) Interrupted() error {
 		return nil
 	}
 	return mongoerr.From(context.Cause(c.Ctx))
+}
+
+// Step returns why the command must stop, as Interrupted does. It is called now and then by
+// what may take long and need much memory: if memory is short, it waits for the command's
+// turn. A command that others may wait for never waits: one that writes, or has a
+// transaction or a change stream.
+func (c *Call) Step() error {
+	if c.Work != nil && c.writing == nil && !c.ChangeStream && c.Transaction() == nil {
+		_ = c.Svc.Turns.Step(c.Ctx, &c.turn, c.Began) // fails only if the command is interrupted
+	}
+	return c.Interrupted()
 }
 
 // CallStore runs the transactions of a queue as those of a command.

@@ -56,6 +56,7 @@ func NewService(o Options) *Service {
 	}
 	s.Stamps.Follow(o.Engine)
 	s.Memory = limits.NewMemoryGuard(dataLimit(&o), s.Real, &s.Log)
+	s.Turns = limits.NewTurns(o.Memory, s.Real)
 	s.establishment = limits.NewRateLimiter(math.MaxInt32, math.Inf(1), s.Began)
 	s.Scripts = newScripts(s)
 	return s
@@ -94,6 +95,7 @@ type Storage struct {
 	Background context.Context // ends when the server stops
 	Work       sync.WaitGroup  // the work that goes on until then
 	Memory     *limits.MemoryGuard
+	Turns      *limits.Turns // of long operations while memory is short
 	Fsync      *limits.FsyncLock
 	Buckets    *timeseries.Catalog  // the open buckets of time series
 	Changes    *broadcast.Broadcast // signalled after every committed write

@@ -49,6 +49,7 @@ func (s *Service) Begin(ctx context.Context, conn *Conn, req *Request, dst []byt
 // End gives the workspace back when the reply has been written.
 func (c *Call) End() {
 	w, conn := c.Work, c.Conn
+	c.Svc.Turns.Done(&c.turn)
 	if w.call == c && c.forgotten {
 		*c = Call{Work: w, transactions: transactions{transact: c.transact}}
 	} else {

@@ -25,8 +25,10 @@ type MemoryGuard struct {
 	Limit int64 // in bytes, 0: unlimited
 	clock clock.Clock
 	Used  atomic.Int64 // estimate: the last measurement, and bytes written since
-	full  atomic.Bool  // a write was refused, and there is not enough room yet
-	log   *zerolog.Logger
+	// Written is the memory of all that was ever admitted; 0 without a limit.
+	Written atomic.Int64
+	full    atomic.Bool // a write was refused, and there is not enough room yet
+	log     *zerolog.Logger
 
 	mu      sync.Mutex
 	lastGC  time.Time
@@ -80,6 +82,7 @@ func (g *MemoryGuard) reserve(cost int64) error {
 	if g.Limit <= 0 || cost == 0 {
 		return nil
 	}
+	g.Written.Add(cost)
 	if g.Used.Add(cost) <= g.Limit-g.Limit/8 {
 		if g.full.Load() {
 			g.note(false)

@@ -1,0 +1,180 @@
+package limits
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/duskdb/duskdb/clock"
+)
+
+// Turns bounds the memory that operations need for their work. Sorts, groups and windows
+// have their own limits, but an array that an expression builds has not, and a hundred
+// operations below such a limit may need more together than the machine has.
+//
+// What one operation has allocated is not known in Go. So Turns is told the live heap
+// after each garbage collection, and compares it with that of a time without such
+// operations. While the difference exceeds the limit, only the oldest long operation goes
+// on; the others wait at their next check for an interruption. So the peak is about the
+// limit and what one operation needs. Short operations never wait.
+type Turns struct {
+	limit int64 // of the live heap above its base
+	clock clock.Clock
+	short atomic.Bool // memory is scarce, or operations have had to wait and are not over
+	seen  atomic.Bool // an operation has checked since the last collection
+
+	mu      sync.Mutex
+	scarce  bool    // at the last collection
+	base    int64   // live heap without long operations; 0: not known yet
+	written int64   // to the data, at the last collection
+	all     []*Turn // of the operations that have checked while memory was short, by their beginnings
+	allowed int     // so many of them may go on
+	changed time.Time
+	stepped time.Time     // when one of these checked last
+	wake    chan struct{} // closed when others may go on
+}
+
+// Turn is the place of one operation. Its zero value has none.
+type Turn struct {
+	began  time.Time
+	listed bool
+}
+
+const (
+	leastTurns = 64 << 20 // the limit of a small machine
+	mostTurns  = 1 << 30
+	turnShare  = 256 // of the memory limit
+
+	shortOperation = 20 * time.Millisecond  // an operation that has run for less never waits
+	turnEach       = 100 * time.Millisecond // between operations that go on when memory suffices again
+	turnStuck      = 5 * time.Second        // operations that make no step for so long wait for something themselves
+)
+
+// NewTurns returns the turns of a server with a memory limit, 0 for none.
+func NewTurns(memory int64, real clock.Clock) *Turns {
+	limit := int64(leastTurns)
+	if memory > 0 {
+		limit = min(max(memory/turnShare, leastTurns), mostTurns)
+	}
+	return &Turns{limit: limit, clock: real, wake: make(chan struct{})}
+}
+
+// Collected is called after a garbage collection with the live heap and the bytes that
+// were ever written to the data. It reports whether memory is short.
+func (t *Turns) Collected(live, written int64) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	quiet := !t.seen.Swap(false) && len(t.all) == 0
+	if quiet || t.base == 0 {
+		t.base = live
+	} else {
+		t.base = min(t.base+written-t.written, live)
+	}
+	t.written = written
+	was := t.scarce
+	if t.scarce = live-t.base > t.limit; t.scarce && !was {
+		t.allow(1, t.clock.Now())
+	}
+	t.settle()
+	return t.scarce
+}
+
+// settle notes whether operations have to ask for their turn.
+func (t *Turns) settle() { t.short.Store(t.scarce || len(t.all) > 0) }
+
+// allow lets so many operations go on.
+func (t *Turns) allow(n int, now time.Time) {
+	t.allowed, t.changed, t.stepped = n, now, now
+	t.wakeAll()
+}
+
+func (t *Turns) wakeAll() {
+	close(t.wake)
+	t.wake = make(chan struct{})
+}
+
+// Step is called now and then by an operation that began at an instant. It waits for the
+// operation's turn if memory is short.
+func (t *Turns) Step(ctx context.Context, turn *Turn, began time.Time) error {
+	if !t.seen.Load() {
+		t.seen.Store(true)
+	}
+	if !t.short.Load() {
+		return nil
+	}
+	now := t.clock.Now()
+	if now.Sub(began) < shortOperation {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !turn.listed {
+		turn.began, turn.listed = began, true
+		t.all = slices.Insert(t.all, t.place(turn), turn)
+	}
+	for !t.may(turn, now) {
+		wake := t.wake
+		t.mu.Unlock()
+		select {
+		case <-wake:
+		case <-ctx.Done():
+		case <-t.clock.After(turnEach):
+		}
+		t.mu.Lock()
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		now = t.clock.Now()
+	}
+	t.stepped = now
+	return nil
+}
+
+// place returns where an operation belongs, behind those that began at the same time.
+func (t *Turns) place(turn *Turn) int {
+	for i, other := range t.all {
+		if other.began.After(turn.began) {
+			return i
+		}
+	}
+	return len(t.all)
+}
+
+// may reports whether an operation may go on. One more may do so from time to time while
+// memory suffices, or if none that may has made a step: they may wait for something that a
+// waiting operation has.
+func (t *Turns) may(turn *Turn, now time.Time) bool {
+	pause, since := turnEach, t.changed
+	if t.scarce {
+		pause, since = turnStuck, t.stepped
+	}
+	if now.Sub(since) >= pause {
+		t.allow(t.allowed+1, now)
+	}
+	return slices.Index(t.all, turn) < t.allowed
+}
+
+// Done ends the turn of an operation that is over.
+func (t *Turns) Done(turn *Turn) {
+	if !turn.listed {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.all = slices.DeleteFunc(t.all, func(x *Turn) bool { return x == turn })
+	*turn = Turn{}
+	if t.allowed > 1 {
+		t.allowed--
+	}
+	t.wakeAll()
+	t.settle()
+}
+
+// Waiting returns how many operations have to wait for their turn.
+func (t *Turns) Waiting() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return max(len(t.all)-t.allowed, 0)
+}
