@@ -42,6 +42,19 @@ func TestExamples(t *testing.T) {
 	}
 }
 
+// TestBubbleExample runs the test that the page shows for testing/synctest.
+func TestBubbleExample(t *testing.T) {
+	text, err := os.ReadFile("../docs/testing-ttl.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile("(?ms)^```go\n((?:[^`]*\n)?func TestServiceForgets[^`]*)^```$").FindSubmatch(text)
+	if m == nil {
+		t.Fatal("the page shows no test in a bubble")
+	}
+	exampleInGo(t, string(m[1]))
+}
+
 // exampleInGo compiles the test as a package of the module, by an overlay, so that
 // no file is written to the source tree.
 func exampleInGo(t *testing.T, text string) {

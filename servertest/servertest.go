@@ -10,12 +10,12 @@
 //
 // The clock stands still, at the present, until the test moves it:
 //
-//	srv.Clock.Advance(61 * time.Second)
+//	srv.Advance(61 * time.Second)
 //
 // returns when the expiration pass that has become due has run, so that a test
 // of expiry need not wait and is not flaky. Only the server's clock moves;
-// time.Now in the code under test does not. [At] starts the clock at another
-// instant.
+// time.Now in the code under test does not, unless the test runs in a [Bubble]
+// of testing/synctest. [At] starts the clock at another instant.
 //
 // [Server.SetError] makes commands fail, to test how code handles errors, and
 // [Server.Dump] returns the stored documents.
@@ -50,7 +50,8 @@ type Server struct {
 	// run.
 	Clock *clock.Manual
 
-	t testing.TB
+	t      testing.TB
+	bubble bool // see [Bubble]
 }
 
 // Option changes how [Run] starts a server.
@@ -115,6 +116,7 @@ func Run(t testing.TB, opts ...Option) *Server {
 		t.Fatalf("servertest: %v", err)
 	}
 	s := &Server{Server: srv, Clock: cfg.Clock.(*clock.Manual), t: t}
+	s.bubble = !s.Clock.Frozen() // no other option makes it run
 	t.Cleanup(s.Stop)
 	if err := srv.Start(); err != nil {
 		t.Fatalf("servertest: %v", err)
