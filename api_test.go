@@ -2,6 +2,7 @@ package duskdb_test
 
 import (
 	"bytes"
+	"flag"
 	"go/ast"
 	"go/format"
 	"go/token"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"testing"
 )
+
+var updateDocs = flag.Bool("update", false, "rewrite testdata/api")
 
 // promised are the packages that programs may build on; see "Public packages" in
 // ARCHITECTURE.md.

@@ -81,3 +81,6 @@ var mql = stage.NewLanguage(definitions, rules)
 
 // StageNames lists the supported stages, sorted.
 func StageNames() []string { return mql.Names() }
+
+// RefusedStageNames lists the stages that are known but refused, sorted.
+func RefusedStageNames() []string { return mql.RefusedNames() }

@@ -65,10 +65,15 @@ func NewLanguage(definitions []Definition, rules []Rule) *Language {
 func (l *Language) Stage(name string) *Definition { return l.stages[name] }
 
 // Names lists the supported stages, sorted.
-func (l *Language) Names() []string {
+func (l *Language) Names() []string { return l.with(0) }
+
+// RefusedNames lists the stages that are known but refused, sorted.
+func (l *Language) RefusedNames() []string { return l.with(Refused) }
+
+func (l *Language) with(refused Flags) []string {
 	var names []string
 	for name, def := range l.stages {
-		if def.Flags&Refused == 0 {
+		if def.Flags&Refused == refused {
 			names = append(names, name)
 		}
 	}
