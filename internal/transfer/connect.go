@@ -153,7 +153,8 @@ func (t *target) options(u *url.URL) error {
 		case "tlsinsecure", "tlsallowinvalidcertificates":
 			secure.InsecureSkipVerify, err = strconv.ParseBool(v)
 		case "appname", "directconnection", "replicaset", "retrywrites", "retryreads", "serverselectiontimeoutms",
-			"connecttimeoutms", "maxpoolsize", "minpoolsize", "compressors", "readpreference":
+			"connecttimeoutms", "sockettimeoutms", "maxpoolsize", "minpoolsize", "maxidletimems", "waitqueuetimeoutms",
+			"maxconnecting", "compressors", "readpreference", "heartbeatfrequencyms", "uuidrepresentation", "loadbalanced":
 		default:
 			err = fmt.Errorf("option %s is not supported", name)
 		}
