@@ -34,7 +34,7 @@ func Bubble() Option {
 func (s *Server) Advance(d time.Duration) {
 	s.t.Helper()
 	if s.bubble {
-		time.Sleep(d)
+		<-clock.System().After(d) // a timer of the bubble
 		synctest.Wait()
 		return
 	}
