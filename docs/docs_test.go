@@ -13,6 +13,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,6 +34,21 @@ var runnable = regexp.MustCompile("(?ms)^```(sh|js) runnable( with logins)?\n(.*
 // consoleURL is the address of the web console on the pages.
 const consoleURL = "http://127.0.0.1:43210/"
 
+// cosmosPort is the port of Cosmos DB's connection strings on the pages.
+const cosmosPort = "10255"
+
+// freePort is a port that is free now.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
+}
+
 func TestPages(t *testing.T) {
 	pages, err := filepath.Glob("*.md")
 	if err != nil || len(pages) == 0 {
@@ -42,7 +58,7 @@ func TestPages(t *testing.T) {
 	if err := needs.Server(filepath.Join(bin, "duskdb")); err != nil {
 		t.Fatal(err)
 	}
-	for _, page := range append(pages, "../README.md") {
+	for _, page := range pages {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
@@ -53,14 +69,15 @@ func TestPages(t *testing.T) {
 		}
 		for _, kind := range []string{"sh", "js", "sh with logins"} {
 			if blocks[kind] != "" {
-				t.Run(filepath.Base(page)+"/"+kind, func(t *testing.T) { try(t, kind, blocks[kind], bin) })
+				t.Run(filepath.Base(page)+"/"+kind, func(t *testing.T) { try(t, page, kind, blocks[kind], bin) })
 			}
 		}
 	}
 }
 
-// try runs the blocks of one language against a server of their own.
-func try(t *testing.T, kind, text, bin string) {
+// try runs the blocks of one language against a server of their own, and those of the quick
+// start twice.
+func try(t *testing.T, page, kind, text, bin string) {
 	var args []string
 	language, logins, _ := strings.Cut(kind, " ")
 	if language == "js" {
@@ -69,6 +86,7 @@ func try(t *testing.T, kind, text, bin string) {
 	srv := startWith(t, logins != "")
 	if language == "sh" {
 		text = strings.ReplaceAll(shell(text), consoleURL, srv.ConsoleURL())
+		text = strings.ReplaceAll(text, cosmosPort, freePort(t))
 		args = []string{"bash", "-euo", "pipefail", "-c", text}
 	} else {
 		args = append(mongosh(t), "--file", script(t, text))
@@ -77,6 +95,14 @@ func try(t *testing.T, kind, text, bin string) {
 	if language == "js" {
 		args = append(args, srv.URI())
 	}
+	tryOnce(t, srv, bin, args)
+	if page == "quickstart.md" {
+		tryOnce(t, srv, bin, args)
+	}
+}
+
+func tryOnce(t *testing.T, srv *server.Server, bin string, args []string) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
@@ -96,7 +122,7 @@ func start(t *testing.T) *server.Server {
 // startWith is start; with logins, ann has the password secret.
 func startWith(t *testing.T, logins bool) *server.Server {
 	t.Helper()
-	config := server.Config{TestClock: true, ConsolePort: -1, DBPath: filepath.Join(t.TempDir(), "data")}
+	config := server.Config{TestClock: true, Parameters: map[string]string{"enableTestCommands": "true"}, ConsolePort: -1, DBPath: filepath.Join(t.TempDir(), "data")}
 	if logins {
 		config.Auth, config.RootUser, config.RootPassword = true, "ann", "secret"
 	}
@@ -186,7 +212,7 @@ func script(t *testing.T, text string) string {
 func TestLinks(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
 	pages, _ := filepath.Glob("*.md")
-	for _, page := range append(pages, "../README.md") {
+	for _, page := range append(pages, "../README.md", "../SECURITY.md", "../CONTRIBUTING.md") {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
