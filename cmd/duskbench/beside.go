@@ -11,7 +11,7 @@ import (
 
 // besideCommand measures what one workload does to the latencies of another.
 type besideCommand struct {
-	URI         string        `name:"uri" help:"Server: mongodb://host:port, null, or exec:PATH to start a binary." default:"mongodb://127.0.0.1:27017"`
+	URI         string        `name:"uri" help:"Server: mongodb://host:port, null, or \"exec:PATH ARGUMENTS\" to start a binary." default:"mongodb://127.0.0.1:27017"`
 	Workload    string        `help:"Workload to measure, see duskbench workloads." default:"findOne"`
 	Connections int           `help:"Connections of the measured workload." default:"1"`
 	Load        string        `help:"What runs at the same time: a workload, or compact." default:"insertMany"`
@@ -52,7 +52,7 @@ func (c besideCommand) Validate() error {
 
 // Run measures and prints both.
 func (c *besideCommand) Run(out io.Writer) (err error) {
-	t, err := openTarget(c.URI)
+	t, err := openTarget(c.URI, 0)
 	if err != nil {
 		return err
 	}

@@ -16,10 +16,10 @@ import (
 // is not a property of a server.
 
 // connectDriver opens a client with as many connections as there are workers.
-func connectDriver(t *target, connections int, compressor string) (*mongo.Client, error) {
+func connectDriver(t *target, w workload, connections int, compressor string) (*mongo.Client, error) {
 	o := options.Client().ApplyURI("mongodb://" + t.addr + "/?directConnection=true").
 		SetMaxPoolSize(uint64(connections)).SetMinPoolSize(uint64(connections)).
-		SetServerSelectionTimeout(5 * time.Second).SetRetryReads(false).SetRetryWrites(false)
+		SetServerSelectionTimeout(5 * time.Second).SetRetryReads(false).SetRetryWrites(w.retries)
 	if compressor != "none" {
 		o.SetCompressors([]string{compressor})
 	}

@@ -10,6 +10,22 @@
 // compares a server with the possible speed, on any machine. The driver takes
 // more processor time than a server; with wire, the server's share is easier
 // to see.
+//
+// Rates depend on what else the machine does. The processor time that the
+// server uses per operation hardly does, so run and compare measure it as well:
+// the column "cpu µs" is the time of the server's whole process, in user and
+// kernel mode, during the measurement, divided by the operations that were
+// answered; "own cpu" is that of the load generator. It is measured on Linux,
+// for servers that duskbench starts (exec:PATH and null), and for others with
+// their process id:
+//
+//	duskbench run --uri mongodb://127.0.0.1:27017 --pid $(pidof mongod)
+//	duskbench compare --a "exec:./duskdb --replSet rs0" --b mongodb://127.0.0.1:27018 --b-pid 4711
+//
+// What a server does in the background counts, and so do the unmeasured
+// requests of deleteOne. In a comparison, "b/a" is the processor time of b for
+// an operation divided by that of a: with the null server as b, 1 would be a
+// server that costs no more than answering at all.
 package main
 
 import (

@@ -70,7 +70,8 @@ func measure(t *target, w workload, connections int, o loadOptions) (r result, e
 		return r, fmt.Errorf("%s: %w", t.name, err)
 	}
 	defer stop()
-	elapsed, err := drive(workers, o.Warmup, o.Duration)
+	used := newUsage(t)
+	elapsed, err := drive(workers, o.Warmup, o.Duration, used)
 	if err != nil {
 		return r, fmt.Errorf("%s, %s: %w", t.name, w.name, err)
 	}
@@ -79,6 +80,7 @@ func measure(t *target, w workload, connections int, o loadOptions) (r result, e
 		total.Merge(w.hist)
 	}
 	r = result{Target: t.name, Workload: w.name, Connections: connections}
+	r.ServerCPU, r.OwnCPU = used.server.perOp(total.TotalCount()), used.own.perOp(total.TotalCount())
 	return r.summarize(total, elapsed, w.docsPerOp(o)), nil
 }
 
@@ -87,7 +89,7 @@ func measure(t *target, w workload, connections int, o loadOptions) (r result, e
 func startWorkers(t *target, w workload, connections int, o loadOptions) (workers []*worker, stop func(), err error) {
 	var client *mongo.Client
 	if o.Client == "driver" {
-		if client, err = connectDriver(t, connections, o.Compressor); err != nil {
+		if client, err = connectDriver(t, w, connections, o.Compressor); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -100,7 +102,7 @@ func startWorkers(t *target, w workload, connections int, o loadOptions) (worker
 		disconnect(client)
 	}
 	for i := range connections {
-		wk, err := newWorker(t, client, w, i, o)
+		wk, err := newWorker(t, client, w, i, connections, o)
 		if err != nil {
 			stop()
 			return nil, nil, fmt.Errorf("connection %d: %w", i+1, err)
@@ -110,9 +112,9 @@ func startWorkers(t *target, w workload, connections int, o loadOptions) (worker
 	return workers, stop, nil
 }
 
-// newWorker returns the i-th worker with its connection or the shared driver
+// newWorker returns the i-th of several workers with its connection or the shared driver
 // client.
-func newWorker(t *target, client *mongo.Client, w workload, i int, o loadOptions) (*worker, error) {
+func newWorker(t *target, client *mongo.Client, w workload, i, of int, o loadOptions) (*worker, error) {
 	wk := &worker{
 		workload: w,
 		request: request{
@@ -120,6 +122,8 @@ func newWorker(t *target, client *mongo.Client, w workload, i int, o loadOptions
 			rnd:  rand.New(rand.NewPCG(o.Seed, uint64(i))),
 			docs: newDocuments(o.Seed, i+1, o.DocSize),
 			own:  newOwnIDs(i, o),
+
+			worker: i, workers: of,
 		},
 		hist: newHistogram(),
 	}
@@ -136,9 +140,9 @@ func newWorker(t *target, client *mongo.Client, w workload, i int, o loadOptions
 }
 
 // drive lets the workers run through the phases and returns how long they were
-// measured. A failed request ends the measurement, because a benchmark with
+// measured, and measures the processor time meanwhile. A failed request ends the measurement, because a benchmark with
 // errors is meaningless.
-func drive(workers []*worker, warmup, duration time.Duration) (time.Duration, error) {
+func drive(workers []*worker, warmup, duration time.Duration, used *usage) (time.Duration, error) {
 	var (
 		phase atomic.Int32
 		wg    sync.WaitGroup
@@ -153,10 +157,12 @@ func drive(workers []*worker, warmup, duration time.Duration) (time.Duration, er
 		})
 	}
 	pause(warmup, fail)
+	used.start()
 	start := time.Now()
 	phase.CompareAndSwap(warming, measuring)
 	pause(duration, fail)
 	phase.Store(stopping)
+	used.stop()
 	elapsed := time.Since(start)
 	wg.Wait()
 	return elapsed, firstError(errs)
@@ -181,13 +187,13 @@ func firstError(errs []error) error {
 	return nil
 }
 
-// loop sends requests until the phase says stop. Only requests that were sent
+// loop sends requests until the phase says stop, and an open transaction is committed. Only requests that were sent
 // and answered during the measurement count.
 func (w *worker) loop(phase *atomic.Int32) error {
 	last := time.Now()
 	for {
 		before := phase.Load()
-		if before == stopping {
+		if before == stopping && !w.request.session.open() {
 			return nil
 		}
 		if refill := w.workload.refill; refill != nil && w.request.own.left == 0 {

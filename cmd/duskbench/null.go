@@ -166,6 +166,9 @@ var (
 				"pad", value.String("this document has been canned in a hurry")))),
 			"id", value.Int64(0), "ns", value.String("duskbench.docs"))),
 		"ok", value.Double(1))
+	cannedValue = value.NewDoc(
+		"lastErrorObject", value.Document(value.NewDoc("n", value.Int32(1), "updatedExisting", value.Bool(true))),
+		"value", cannedCursor.Lookup("cursor").Doc().Lookup("firstBatch").Doc().Index(0), "ok", value.Double(1))
 	cannedCount    = value.NewDoc("n", value.Int32(100), "ok", value.Double(1))
 	cannedMessages = value.NewDoc(
 		"messages", value.NewArray(value.Document(value.NewDoc("n", value.Int32(1), "_mq", value.Document(value.NewDoc(
@@ -181,6 +184,8 @@ func (n *nullReplies) appendBody(m *wire.Msg) []byte {
 		return append(n.out, cannedHello...)
 	case "find", "aggregate":
 		return append(n.out, cannedCursor...)
+	case "findAndModify":
+		return append(n.out, cannedValue...)
 	case "mqReceive":
 		return append(n.out, cannedMessages...)
 	case "count":

@@ -68,13 +68,14 @@ func (o loadOptions) each(f func(w workload, connections int) error) error {
 
 // runCommand measures one server.
 type runCommand struct {
-	URI string `name:"uri" help:"Server: mongodb://host:port, null, or exec:PATH to start a binary." default:"mongodb://127.0.0.1:27017"`
+	URI string `name:"uri" help:"Server: mongodb://host:port, null, or \"exec:PATH ARGUMENTS\" to start a binary." default:"mongodb://127.0.0.1:27017"`
+	Pid int    `help:"Process of the server, if duskbench does not start it, to measure its processor time."`
 	loadOptions
 }
 
 // Run measures and prints a line for each measurement as it ends.
 func (c *runCommand) Run(out io.Writer) (err error) {
-	t, err := openTarget(c.URI)
+	t, err := openTarget(c.URI, c.Pid)
 	if err != nil {
 		return err
 	}

@@ -138,7 +138,7 @@ func TestStart(t *testing.T) {
 	if !strings.HasPrefix(out.String(), "start to first ping, 3 rounds: median ") {
 		t.Error(out.String())
 	}
-	x, err := openTarget("exec:" + self)
+	x, err := openTarget("exec:"+self, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,8 @@ func record(h *hdr.Histogram, d time.Duration) {
 	_ = h.RecordValue(int64(min(max(d, shortest), longest)))
 }
 
-// result is the result of one measurement. Latencies are in microseconds.
+// result is the result of one measurement. Latencies and processor times are in
+// microseconds.
 type result struct {
 	Target      string  `json:"target"`
 	Workload    string  `json:"workload"`
@@ -38,6 +39,8 @@ type result struct {
 	P99         float64 `json:"p99"`
 	P999        float64 `json:"p999"`
 	Max         float64 `json:"max"`
+	ServerCPU   float64 `json:"serverCPU,omitempty"` // processor time per operation; 0: not known
+	OwnCPU      float64 `json:"ownCPU,omitempty"`    // of the load generator
 }
 
 // summarize fills in a result's figures.

@@ -19,28 +19,34 @@ import (
 type target struct {
 	name string // as the user gave it
 	addr string
+	pid  int // 0: not known
 	stop func() error
 }
 
 // openTarget finds or starts the server that spec names: a mongodb:// URI, a
 // host:port, "null" for a null server, or "exec:PATH" for a server binary that
-// is started with an empty data directory.
-func openTarget(spec string) (*target, error) {
+// is started with an empty data directory; its arguments follow the path. pid is
+// the process of a server that runs already, 0 if it does not matter.
+func openTarget(spec string, pid int) (*target, error) {
 	switch {
 	case spec == "null":
 		return startNullProcess()
 	case strings.HasPrefix(spec, "exec:"):
-		p, err := startServer(strings.TrimPrefix(spec, "exec:"), nil)
+		words := append(strings.Fields(strings.TrimPrefix(spec, "exec:")), "")
+		p, err := startServer(words[0], words[1:len(words)-1])
 		if err != nil {
 			return nil, err
 		}
-		return &target{name: spec, addr: p.addr, stop: p.stop}, nil
+		return &target{name: spec, addr: p.addr, pid: p.cmd.Process.Pid, stop: p.stop}, nil
 	}
 	addr, err := parseAddress(spec)
 	if err != nil {
 		return nil, err
 	}
-	return &target{name: spec, addr: addr, stop: func() error { return nil }}, nil
+	if _, ok := processTime(pid); pid != 0 && !ok {
+		return nil, fmt.Errorf("the processor time of process %d is not known", pid)
+	}
+	return &target{name: spec, addr: addr, pid: pid, stop: func() error { return nil }}, nil
 }
 
 // parseAddress takes host and port out of a URI, which may have a path and
@@ -95,7 +101,7 @@ func startNullProcess() (*target, error) {
 	if err != nil {
 		return nil, errors.Join(err, stop())
 	}
-	return &target{name: "null", addr: strings.TrimSpace(line), stop: stop}, nil
+	return &target{name: "null", addr: strings.TrimSpace(line), pid: cmd.Process.Pid, stop: stop}, nil
 }
 
 // session is one connection to a target.

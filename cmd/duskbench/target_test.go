@@ -68,7 +68,7 @@ func TestDialRefused(t *testing.T) {
 
 // TestNullProcess starts this binary again as a null server.
 func TestNullProcess(t *testing.T) {
-	p, err := openTarget("null")
+	p, err := openTarget("null", 0)
 	if err != nil {
 		t.Fatal(err)
 	}

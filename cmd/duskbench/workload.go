@@ -27,6 +27,7 @@ type workload struct {
 	build   func(r *request)                            // makes the next request of bytes
 	check   func(value.Doc) error                       // what a reply must say besides ok, or nil
 	note    func(r *request, reply value.Doc) error     // takes what the next request needs of a reply, or nil
+	retries bool                                        // the driver sends writes that can be retried
 	docs    func(o loadOptions) int                     // documents a request handles, nil for one
 	refill  *workload                                   // run, unmeasured, when request.left is 0; or nil
 }
@@ -45,6 +46,9 @@ var workloads = []workload{
 	{name: "insertMany", about: "insert --batch documents in one command", call: callInsertMany, build: buildInsertMany, check: wantWritten, docs: func(o loadOptions) int { return o.Batch }},
 	{name: "updateOne", about: "$inc in one document by _id", loads: true, call: callUpdateOne, build: buildUpdateOne, check: wantWritten},
 	{name: "deleteOne", about: "delete one document by _id; what was deleted is replaced unmeasured", call: callDeleteOne, build: buildDeleteOne, check: wantWritten, refill: &refillOwn},
+	{name: "findAndModify", about: "$inc in one document by _id, which is returned", loads: true, call: callFindAndModify, build: buildFindAndModify, check: wantValue},
+	{name: "insertRetryable", about: "insertOne with a session and a txnNumber; the server must be a member of a replica set", retries: true, call: callInsertOne, build: buildInsertRetryable, check: wantWritten},
+	{name: "transaction", about: "two updateOne and the commit; an operation is one request of the three; the server must be a member of a replica set", loads: true, call: callTransaction, build: buildTransaction},
 	{name: "mixed", about: "four findOne to one updateOne", loads: true, call: callMixed, build: buildMixed},
 	{name: "ycsbA", about: "YCSB A: 50 % reads, 50 % updates, Zipf", loads: true, call: callYCSB(ycsbA), build: buildYCSB(ycsbA)},
 	{name: "ycsbB", about: "YCSB B: 95 % reads, 5 % updates, Zipf", loads: true, call: callYCSB(ycsbB), build: buildYCSB(ycsbB)},
@@ -101,23 +105,29 @@ type request struct {
 	own   ownIDs
 	ycsb  ycsbState
 	queue queueState
-	db    *mongo.Database // the driver's; nil without it
-	b     value.Builder
-	buf   []byte
-	seq   wire.Sequence
-	seqs  []wire.Sequence // the seq above, or none
+
+	session sessionState
+	worker  int // the number of this worker
+	workers int // and of all
+
+	db   *mongo.Database // the driver's; nil without it
+	b    value.Builder
+	buf  []byte
+	on   string // the database of the request
+	seq  wire.Sequence
+	seqs []wire.Sequence // the seq above, or none
 }
 
 // begin starts a command.
 func (r *request) begin() *value.Builder {
 	r.b.Reset(r.buf[:0])
-	r.seqs = r.seqs[:0]
+	r.seqs, r.on = r.seqs[:0], database
 	return &r.b
 }
 
 // body finishes the command.
 func (r *request) body() value.Doc {
-	r.b.String("$db", database)
+	r.b.String("$db", r.on)
 	d := r.b.Doc()
 	r.buf = r.b.Bytes() // with the capacity that Doc cuts off
 	return d

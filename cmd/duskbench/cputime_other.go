@@ -1,0 +1,8 @@
+//go:build !linux
+
+package main
+
+import "time"
+
+// processTime is not known.
+func processTime(int) (time.Duration, bool) { return 0, false }
