@@ -2,9 +2,11 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -33,6 +35,14 @@ type conn struct {
 
 	fromBalancer bool // it came to the port for load balancers
 	progress     progress
+
+	source   source // of the reader
+	answered int64  // requests that were served at the socket
+	linger   linger
+	stopped  atomic.Bool // no further request is read
+
+	apart sync.Mutex // held while the connection reads other than at the socket
+	look  bool       // the watcher makes it look for its end; guarded by apart
 }
 
 var (
@@ -54,7 +64,10 @@ func newConn(s *Server, nc net.Conn, fromBalancer bool) *conn {
 
 // stopReading makes the next read end the connection; a running command
 // still sends its reply.
-func (c *conn) stopReading() { _ = c.nc.SetReadDeadline(time.Unix(1, 0)) }
+func (c *conn) stopReading() {
+	c.stopped.Store(true)
+	_ = c.nc.SetReadDeadline(time.Unix(1, 0))
+}
 
 // run serves until the client leaves, sends garbage, or the server stops.
 func (c *conn) run() {
@@ -79,7 +92,8 @@ func (c *conn) run() {
 		c.srv.log.Info().Str("remote", c.client.Remote).Err(err).Msg("connection not secured")
 		return
 	}
-	c.reader = wire.NewReader(counting{c.stream, &c.progress.received})
+	c.source.Reader = c.stream
+	c.reader = wire.NewReader(counting{&c.source, &c.progress.received})
 	c.reader.SetBudget(c.srv.inFlight)
 	defer c.reader.Release()
 	c.out = wire.GetBuffer()
@@ -87,22 +101,29 @@ func (c *conn) run() {
 	if !c.greeted() {
 		return
 	}
-	for {
-		m, err := c.reader.ReadMessage()
-		if err != nil && !c.reject(m, err) {
-			if len(c.out.B) > 0 {
-				_ = c.flush() // replies to earlier requests
-			}
-			return
-		}
-		if err == nil && !c.serve(m) {
-			return
-		}
-		c.progress.boundary.Store(c.progress.received.Load() - int64(c.reader.Pending()))
-		if len(c.out.B) > 0 && (!c.reader.Complete() || len(c.out.B) > flushAt) && c.flush() != nil {
-			return
-		}
+	if _, secured := c.stream.(*tls.Conn); !secured {
+		c.apart.Lock() // the watcher looks at it
+		c.source.socket = newSocket(c.nc)
+		c.apart.Unlock()
 	}
+	c.converse()
+}
+
+// exchange reads a message and serves it. It sends the reply, unless the whole next message
+// is at hand. It reports whether the connection stays open.
+func (c *conn) exchange() bool {
+	m, err := c.reader.ReadMessage()
+	if err != nil && !c.reject(m, err) {
+		if len(c.out.B) > 0 {
+			_ = c.flush() // replies to earlier requests
+		}
+		return false
+	}
+	if err == nil && !c.serve(m) {
+		return false
+	}
+	c.progress.boundary.Store(c.progress.received.Load() - int64(c.reader.Pending()))
+	return len(c.out.B) == 0 || c.reader.Complete() && len(c.out.B) <= flushAt || c.flush() == nil
 }
 
 // unwrap reads the header with which a load balancer begins the connection. From then on

@@ -45,6 +45,9 @@ func (s *Server) checkConnections(now time.Time) {
 		if why := c.progress.overdue(now, &s.timeLimits, since != 0); why != "" {
 			s.cut(c, why)
 		}
+		if since == 0 && c.progress.idles(now) {
+			c.lookForEnd()
+		}
 	})
 	s.checkReplies(now)
 }

@@ -200,3 +200,64 @@ func TestComplete(t *testing.T) {
 		}
 	}
 }
+
+var errNotYet = errors.New("not yet")
+
+// drip returns a few bytes a time, and errNotYet in between.
+type drip struct {
+	b     []byte
+	n     int
+	empty bool
+}
+
+func (d *drip) Read(p []byte) (int, error) {
+	if d.empty = !d.empty; d.empty {
+		return 0, errNotYet
+	}
+	n := copy(p, d.b[:min(d.n, len(d.b))])
+	if d.b = d.b[n:]; n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// TestAwait: a message that arrives in pieces is read by several calls. It is at hand once it
+// is whole; a longer one than the buffer never is.
+func TestAwait(t *testing.T) {
+	body := doc(t, bson.D{{Key: "x", Value: strings.Repeat("y", 1000)}})
+	short, long := message(0, body), message(0, doc(t, bson.D{{Key: "x", Value: strings.Repeat("y", inputBuffer)}}))
+	broken := appendHeader(nil, Header{Length: 1, OpCode: OpMsg})
+	for _, n := range []int{1, 7, 100, 1 << 20} {
+		in := &drip{b: append(append(bytes.Clone(short), short...), long...), n: n}
+		r := NewReader(in)
+		await := func() (bool, error) {
+			for {
+				if whole, err := r.Await(); err != errNotYet {
+					return whole, err
+				}
+			}
+		}
+		for range 2 {
+			if whole, err := await(); !whole || err != nil || !r.Complete() {
+				t.Fatalf("%d bytes a time: %v, %v", n, whole, err)
+			}
+			left := len(in.b)
+			m, err := r.ReadMessage()
+			if err != nil || !bytes.Equal(m.(*Msg).Body, body) || len(in.b) != left {
+				t.Fatalf("%d bytes a time: %v, %d bytes read", n, err, left-len(in.b))
+			}
+		}
+		if whole, err := await(); whole || err != nil {
+			t.Errorf("%d bytes a time, a long message: %v, %v", n, whole, err)
+		}
+	}
+	for name, c := range map[string]struct {
+		in    []byte
+		whole bool
+		err   error
+	}{"nothing": {nil, false, io.EOF}, "part": {short[:100], false, io.EOF}, "a wrong length": {broken, true, nil}, "HTTP": {[]byte("GET / HTTP/1.1\r\n\r\n"), true, nil}} {
+		if whole, err := NewReader(bytes.NewReader(c.in)).Await(); whole != c.whole || err != c.err {
+			t.Errorf("%s: %v, %v", name, whole, err)
+		}
+	}
+}

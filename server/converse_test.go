@@ -1,0 +1,223 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// prove sends so many requests that the server skips reads that would be in vain.
+func prove(t *testing.T, c *testClient) {
+	t.Helper()
+	for range 2 * provenAfter {
+		c.ok(t, pingCommand)
+	}
+}
+
+// TestConverse: messages arrive in pieces, several at once, and longer than the buffer.
+func TestConverse(t *testing.T) {
+	t.Parallel()
+	s := serveConfig(t, Config{})
+	c := dial(t, s)
+	prove(t, c)
+	long := value.MustJSON(`{"ping": "` + strings.Repeat("x", 100_000) + `", "$db": "admin"}`)
+	short, two := request(pingCommand), append(request(pingCommand), request(pingCommand)...)
+	full := request(value.MustJSON(`{"ping": "` + strings.Repeat("x", 4096-len(short)-1) + `", "$db": "admin"}`))
+	for name, pieces := range map[string][][]byte{
+		"one":                  {short},
+		"in pieces":            {short[:3], short[3:20], short[20:]},
+		"two at once":          {two},
+		"one and a half":       {two[:len(short)+7], two[len(short)+7:]},
+		"longer than a buffer": {request(long)},
+		"the same in pieces":   {request(long)[:5000], request(long)[5000:]},
+		"after a short one":    {append(bytes.Clone(short), request(long)...)},
+		"before a short one":   {append(request(long), short...)},
+		"as long as a buffer":  {full, full},
+		"many":                 {bytes.Repeat(short, 500)},
+	} {
+		want := 0
+		for _, piece := range pieces {
+			if _, err := c.Write(piece); err != nil {
+				t.Fatal(err)
+			}
+			want += bytes.Count(piece, []byte("ping"))
+			<-time.After(time.Millisecond) // so that the pieces may arrive apart
+		}
+		in := c.Conn
+		_ = in.SetReadDeadline(time.Now().Add(30 * time.Second))
+		for got := range want {
+			if err := readReply(in); err != nil {
+				t.Fatalf("%s: %v after %d replies of %d", name, err, got, want)
+			}
+		}
+	}
+	_ = c.Conn.Close()
+	waitFor(t, func() bool { return s.Service().Snapshot().Connections.Current == 0 })
+}
+
+// readReply reads one message.
+func readReply(r io.Reader) error {
+	var head [4]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return err
+	}
+	n := int64(head[0]) | int64(head[1])<<8 | int64(head[2])<<16
+	_, err := io.CopyN(io.Discard, r, n-int64(len(head)))
+	return err
+}
+
+// TestClosesWithLastRequest: a client closes its side at once after its last request, which
+// the server reads together with the end, or after the end has arrived. It gets its reply,
+// and the server ends the connection.
+func TestClosesWithLastRequest(t *testing.T) {
+	t.Parallel()
+	s := serveConfig(t, Config{})
+	other := dial(t, s)
+	c := dial(t, s)
+	prove(t, c)
+	other.ok(t, value.MustJSON(`{"fsync": 1, "lock": true, "$db": "admin"}`))
+	insert := value.MustJSON(`{"insert": "c", "documents": [{"_id": 1}], "$db": "test"}`)
+	if _, err := c.Write(request(insert)); err != nil {
+		t.Fatal(err)
+	}
+	served := s.connOf(c)
+	waitFor(t, func() bool { return served.busy.Load() != 0 })
+	if _, err := c.Write(request(pingCommand)); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Conn.(*net.TCPConn).CloseWrite()
+	waitFor(t, func() bool { return hungUp(served.nc) })
+	other.ok(t, value.MustJSON(`{"fsyncUnlock": 1, "$db": "admin"}`))
+	for range 2 {
+		if err := readReply(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := time.Now()
+	waitFor(t, func() bool {
+		at = at.Add(2 * time.Second)
+		s.checkConnections(at)
+		return s.Service().Snapshot().Connections.Current == 1
+	})
+	if !closed(c) {
+		t.Error("the client sees no end")
+	}
+}
+
+// connOf is the server's end of a client's connection.
+func (s *Server) connOf(c *testClient) (found *conn) {
+	s.each(func(sc *conn) {
+		if sc.nc.RemoteAddr().String() == c.Conn.LocalAddr().String() {
+			found = sc
+		}
+	})
+	return found
+}
+
+// TestLooksForEndInVain: a connection that was made to look for its end goes on if there is
+// none, and ends if the server stops at the same time.
+func TestLooksForEndInVain(t *testing.T) {
+	t.Parallel()
+	s := serveConfig(t, Config{})
+	c := dial(t, s)
+	prove(t, c)
+	served := s.connOf(c)
+	look := func() {
+		served.apart.Lock()
+		served.look = true
+		_ = served.nc.SetReadDeadline(time.Unix(1, 0))
+		served.apart.Unlock()
+	}
+	for range 20 {
+		look()
+		c.ok(t, pingCommand)
+	}
+	look()
+	if err := s.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if !closed(c) {
+		t.Error("the connection is open")
+	}
+}
+
+// TestIdles: a connection counts as idle once for each time without a request.
+func TestIdles(t *testing.T) {
+	var p progress
+	begin := time.Unix(1000, 0)
+	for i, step := range []struct {
+		second   int
+		boundary int64
+		want     bool
+	}{{0, 0, false}, {1, 10, false}, {2, 10, true}, {3, 10, false}, {4, 20, false}, {5, 30, false}, {6, 30, true}, {9, 30, false}} {
+		p.received.Store(step.boundary)
+		p.boundary.Store(step.boundary)
+		now := begin.Add(time.Duration(step.second) * time.Second)
+		p.overdue(now, &defaultTimeLimits, false)
+		if got := p.idles(now); got != step.want {
+			t.Errorf("step %d: %v", i, got)
+		}
+	}
+}
+
+// TestLingers: a connection lingers after several requests in a row that no other connection
+// came between, less often if nothing arrives, and never after it was woken in vain.
+func TestLingers(t *testing.T) {
+	defer func(can bool) { canLinger = can }(canLinger)
+	canLinger = true
+	var l linger
+	served, answered := int64(0), int64(0)
+	request := func(others int64) bool {
+		served += 1 + others
+		answered++
+		return l.begins(served, answered)
+	}
+	inARow := func() (n int) {
+		for n = 1; !request(0); n++ {
+			if n > 10*mostSkips {
+				t.Fatal("it never lingers")
+			}
+		}
+		return n
+	}
+	request(5)
+	if n := inARow(); n != lingerAfter+1 {
+		t.Errorf("after %d requests", n)
+	}
+	if l.begins(served, answered) {
+		t.Error("although it was woken in vain")
+	}
+	l.until = 1
+	l.over(true)
+	if !request(0) {
+		t.Error("not although the last time was a success")
+	}
+	last := 0
+	for range 20 {
+		l.until = 1
+		l.over(false)
+		n := inARow()
+		if n <= last && n <= mostSkips {
+			t.Errorf("after %d requests, before that %d", n, last)
+		}
+		last = n
+	}
+	if last != mostSkips+1 {
+		t.Errorf("%d requests between attempts", last)
+	}
+	if request(1) || request(0) {
+		t.Error("although there is another client")
+	}
+	canLinger = false
+	for range 2 * mostSkips {
+		if request(0) {
+			t.Fatal("although there is one processor")
+		}
+	}
+}
