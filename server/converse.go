@@ -68,7 +68,7 @@ func (c *conn) serveArrived() (done, open bool) {
 func (c *conn) lingers() bool {
 	l := &c.linger
 	if l.until == 0 {
-		if !l.begins(c.srv.service.Metrics.Network.Requests.Load(), c.answered) {
+		if !l.begins(c.srv.service.Metrics.Network.Requests.Load(), c.answered, c.srv.now) {
 			return false
 		}
 		l.until = c.srv.now() + int64(lingerFor)

@@ -166,58 +166,88 @@ func TestIdles(t *testing.T) {
 	}
 }
 
-// TestLingers: a connection lingers after several requests in a row that no other connection
-// came between, less often if nothing arrives, and never after it was woken in vain.
+// lingering is a client that sends one request after the other, which take less or more time
+// if the connection lingers.
+type lingering struct {
+	linger
+	now              int64
+	served, answered int64
+	alone, together  int64 // nanoseconds for a request without and with lingering
+	misses           bool  // nothing arrives while the connection lingers
+	lingered         int
+}
+
+// requests sends n requests, of which others of other connections come before the first.
+func (l *lingering) requests(n int, others int64) (lingered int) {
+	l.served += others
+	for range n {
+		l.served++
+		l.answered++
+		l.now += l.alone
+		if l.begins(l.served, l.answered, func() int64 { return l.now }) {
+			l.now += l.together - l.alone
+			l.until = 1
+			l.over(!l.misses)
+			lingered++
+		}
+	}
+	return lingered
+}
+
+// TestLingers: a connection lingers if that makes requests faster. It tries it less and less
+// often, and again if that changes.
 func TestLingers(t *testing.T) {
 	defer func(can bool) { canLinger = can }(canLinger)
 	canLinger = true
-	var l linger
-	served, answered := int64(0), int64(0)
-	request := func(others int64) bool {
-		served += 1 + others
-		answered++
-		return l.begins(served, answered)
-	}
-	inARow := func() (n int) {
-		for n = 1; !request(0); n++ {
-			if n > 10*mostSkips {
-				t.Fatal("it never lingers")
-			}
+	const many = 100 * mostSettled
+	for name, c := range map[string]struct {
+		alone, together int64
+		misses          bool
+		least, most     float64 // share of requests
+	}{
+		"faster":         {60, 40, false, 0.99, 1},
+		"slower":         {20, 40, false, 0.0001, 0.01},
+		"hardly faster":  {60, 57, false, 0.0001, 0.01},
+		"never in time":  {60, 40, true, 0.00001, 0.001},
+		"a slow client":  {900, 900, true, 0.00001, 0.001},
+		"makes no haste": {900, 900, false, 0.0001, 0.01},
+	} {
+		l := lingering{alone: c.alone * 1000, together: c.together * 1000, misses: c.misses}
+		l.requests(many/10, 0)
+		if share := float64(l.requests(many, 0)) / many; share < c.least || share > c.most {
+			t.Errorf("%s: it lingers after %.5f of the requests", name, share)
 		}
-		return n
 	}
-	request(5)
-	if n := inARow(); n != lingerAfter+1 {
-		t.Errorf("after %d requests", n)
+	l := lingering{alone: 60_000, together: 40_000}
+	l.requests(many, 0)
+	l.misses = true
+	if n := l.requests(many, 0); n > 1000 {
+		t.Errorf("it lingers %d times after the client has become slow", n)
 	}
-	if l.begins(served, answered) {
-		t.Error("although it was woken in vain")
+	l.misses = false
+	l.requests(3*mostSettled, 0)
+	if n := l.requests(1000, 0); n < 900 {
+		t.Errorf("it lingers %d times of 1000 after the client has become fast", n)
 	}
-	l.until = 1
-	l.over(true)
-	if !request(0) {
-		t.Error("not although the last time was a success")
+}
+
+// TestLingersAlone: a connection does not linger while others are active, nor if it was woken
+// in vain, nor with a single processor.
+func TestLingersAlone(t *testing.T) {
+	defer func(can bool) { canLinger = can }(canLinger)
+	canLinger = true
+	l := lingering{alone: 60_000, together: 40_000}
+	l.requests(10*mostSettled, 0)
+	if l.requests(1, 0) != 1 || l.begins(l.served, l.answered, nil) {
+		t.Error("it lingers although it was woken in vain, or never")
 	}
-	last := 0
-	for range 20 {
-		l.until = 1
-		l.over(false)
-		n := inARow()
-		if n <= last && n <= mostSkips {
-			t.Errorf("after %d requests, before that %d", n, last)
+	for range 1000 {
+		if l.requests(lingerAfter, 1) != 0 {
+			t.Fatal("it lingers although there is another client")
 		}
-		last = n
-	}
-	if last != mostSkips+1 {
-		t.Errorf("%d requests between attempts", last)
-	}
-	if request(1) || request(0) {
-		t.Error("although there is another client")
 	}
 	canLinger = false
-	for range 2 * mostSkips {
-		if request(0) {
-			t.Fatal("although there is one processor")
-		}
+	if l.requests(10*mostSettled, 0) != 0 {
+		t.Error("it lingers although there is one processor")
 	}
 }
