@@ -111,7 +111,7 @@ type gcTuner struct {
 	bounds gcBounds
 	idle   *idleRelease
 	ended  atomic.Bool
-	// collected is told the live heap and reports whether memory is short; nil: it never is.
+	// collected takes the size of the live heap and reports whether memory is short; nil: it never is.
 	collected atomic.Pointer[func(live int64) bool]
 
 	mu      sync.Mutex

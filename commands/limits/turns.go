@@ -14,11 +14,15 @@ import (
 // have their own limits, but an array that an expression builds has not, and a hundred
 // operations below such a limit may need more together than the machine has.
 //
-// What one operation has allocated is not known in Go. So Turns is told the live heap
-// after each garbage collection, and compares it with that of a time without such
+// What one operation has allocated is not known in Go. So Turns gets the size of the live
+// heap after each garbage collection, and compares it with that of a time without such
 // operations. While the difference exceeds the limit, only the oldest long operation goes
 // on; the others wait at their next check for an interruption. So the peak is about the
 // limit and what one operation needs. Short operations never wait.
+//
+// A busy server may have no time without operations, and its data need more memory than
+// was estimated when they were written. What is still there when all operations of the
+// time before the shortage are over is therefore taken for data.
 type Turns struct {
 	limit int64 // of the live heap above its base
 	clock clock.Clock
@@ -26,11 +30,12 @@ type Turns struct {
 	seen  atomic.Bool // an operation has checked since the last collection
 
 	mu      sync.Mutex
-	scarce  bool    // at the last collection
-	base    int64   // live heap without long operations; 0: not known yet
-	written int64   // to the data, at the last collection
-	all     []*Turn // of the operations that have checked while memory was short, by their beginnings
-	allowed int     // so many of them may go on
+	scarce  bool      // at the last collection
+	since   time.Time // memory has been scarce
+	base    int64     // live heap without long operations; 0: not known yet
+	written int64     // to the data, at the last collection
+	all     []*Turn   // of the operations that have checked while memory was short, by their beginnings
+	allowed int       // so many of them may go on
 	changed time.Time
 	stepped time.Time     // when one of these checked last
 	wake    chan struct{} // closed when others may go on
@@ -50,6 +55,7 @@ const (
 	shortOperation = 20 * time.Millisecond  // an operation that has run for less never waits
 	turnEach       = 100 * time.Millisecond // between operations that go on when memory suffices again
 	turnStuck      = 5 * time.Second        // operations that make no step for so long wait for something themselves
+	turnKnown      = time.Second            // within this time each long operation has checked
 )
 
 // NewTurns returns the turns of a server with a memory limit, 0 for none.
@@ -73,9 +79,13 @@ func (t *Turns) Collected(live, written int64) bool {
 		t.base = min(t.base+written-t.written, live)
 	}
 	t.written = written
-	was := t.scarce
+	was, now := t.scarce, t.clock.Now()
+	if was && now.Sub(t.since) >= turnKnown && (len(t.all) == 0 || !t.all[0].began.Before(t.since)) {
+		t.base = live
+	}
 	if t.scarce = live-t.base > t.limit; t.scarce && !was {
-		t.allow(1, t.clock.Now())
+		t.since = now
+		t.allow(1, now)
 	}
 	t.settle()
 	return t.scarce

@@ -122,3 +122,35 @@ func TestTurnsOfData(t *testing.T) {
 		}
 	}
 }
+
+// TestTurnsOfUnknownData: what remains when the operations from before the shortage are over
+// is data, even if there is always an operation.
+func TestTurnsOfUnknownData(t *testing.T) {
+	const mb = 1 << 20
+	c := clock.NewManual(harness.TestStart)
+	turns := limits.NewTurns(0, c)
+	turns.Collected(100*mb, 0)
+	read := func() { _ = turns.Step(t.Context(), new(limits.Turn), c.Now()) }
+	read()
+	if !turns.Collected(300*mb, 0) {
+		t.Fatal("memory is not short")
+	}
+	old := step(t.Context(), turns, c, time.Minute)
+	<-old.done
+	young := step(t.Context(), turns, c, 0)
+	<-young.done
+	c.Advance(2 * time.Second)
+	read()
+	if !turns.Collected(300*mb, 0) {
+		t.Error("memory suffices while an operation from before may have it")
+	}
+	turns.Done(&old.turn)
+	read()
+	if turns.Collected(300*mb, 0) {
+		t.Error("memory is short although no operation from before is left")
+	}
+	read()
+	if !turns.Collected(400*mb, 0) {
+		t.Error("memory is not short again")
+	}
+}
