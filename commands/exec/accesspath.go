@@ -222,9 +222,9 @@ func (a *AccessPath) Matching(x *Execution, info *storage.Info, q *canonical.Que
 	if a.Plan.Covered { // the filter was applied to its keys
 		return src
 	}
-	m := &Matching{Src: src, Q: q, Env: x.Env}
-	if r, ok := src.(*ScanIterator); ok && a.proves(info, r) {
-		r.exact, m.scan = a.Plan.Index, r
+	m := NewMatching(src, q, x.Env)
+	if m.scan != nil && a.proves(info, m.scan) {
+		m.scan.exact = a.Plan.Index
 	}
 	return m
 }

@@ -269,19 +269,27 @@ func (r *ScanIterator) Once() *ScanIterator {
 
 // Next returns the next record; ok is false at the end.
 func (r *ScanIterator) Next() (rec storage.Record, ok bool, err error) {
+	next, err := r.advance(r.x.Running())
+	if next == nil || err != nil {
+		return rec, false, err
+	}
+	return r.shown(*next), true, nil
+}
+
+// advance moves on to the next visible record and returns it as it is stored, valid until
+// the next call; nil at the end.
+func (r *ScanIterator) advance(call *kernel.Call) (*storage.Record, error) {
 	for {
-		call := r.x.Running()
-		now := call.Now
 		for r.upcoming < len(r.buf) {
 			rec := &r.buf[r.upcoming]
 			r.upcoming++
-			if r.mayHaveExpired(now) {
+			if r.mayHaveExpired(call.Now) {
 				if r.covered && !r.fetched[r.upcoming-1] { // it was read before something expired
 					r.unread()
 					r.rewind()
 					break
 				}
-				if !r.meta.Visible(rec, now) {
+				if !r.meta.Visible(rec, call.Now) {
 					continue
 				}
 			}
@@ -289,21 +297,23 @@ func (r *ScanIterator) Next() (rec storage.Record, ok bool, err error) {
 				r.x.Stats.DocsExamined++
 				call.Counts.Docs++
 			}
-			r.x.Env.Meta = expr.Meta{} // of the document before
+			if !r.x.Env.Meta.IsEmpty() {
+				r.x.Env.Meta = expr.Meta{} // of the document before
+			}
 			if len(r.keys.ends) > 0 {
 				r.x.key = r.currentKey()
 			}
-			return r.shown(*rec), true, nil
+			return rec, nil
 		}
 		if err := r.early; err != nil {
 			r.early = nil
-			return rec, false, err
+			return nil, err
 		}
 		if r.done {
-			return rec, false, nil
+			return nil, nil
 		}
 		if err := r.fill(); err != nil {
-			return rec, false, err
+			return nil, err
 		}
 	}
 }
@@ -322,6 +332,11 @@ func (r *ScanIterator) look(coll storage.Collection) {
 	if r.meta = catalog.Of(coll.Info()); r.meta.MayHide() {
 		r.due = r.meta.Rules.NextDue(coll)
 	}
+}
+
+// asStored reports whether clients see the records as they are stored.
+func (r *ScanIterator) asStored() bool {
+	return !r.Queue && !r.Expand && (r.Stored || r.covered || !r.meta.MayHide())
 }
 
 // shown returns a record as clients see it.

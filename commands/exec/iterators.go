@@ -23,6 +23,8 @@ type Documents struct {
 	q    *canonical.Query
 
 	info *storage.Info // of the collection, for the instant of expiry; nil: the source of the records knows it
+
+	batch []value.Doc
 }
 
 // NewDocuments turns the records of a query into its documents.
@@ -40,6 +42,22 @@ func (d *Documents) Next() (value.Doc, error) {
 		d.setMeta(kind, &r)
 	}
 	return r.Doc, nil
+}
+
+// NextBatch implements agg.Batched.
+func (d *Documents) NextBatch() ([]value.Doc, error) {
+	d.batch = d.batch[:0]
+	if m, ok := d.src.(*Matching); ok && m.scan != nil && len(d.meta) == 0 {
+		docs, err := m.batch(d.batch)
+		d.batch = docs
+		return docs, err
+	}
+	doc, err := d.Next()
+	if doc == nil || err != nil {
+		return nil, err
+	}
+	d.batch = append(d.batch, doc)
+	return d.batch, nil
 }
 
 func (d *Documents) setMeta(kind expr.MetaKind, r *storage.Record) {

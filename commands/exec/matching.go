@@ -3,7 +3,9 @@ package exec
 import (
 	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
 )
 
 // RecordSource yields the records that match a query.
@@ -18,25 +20,83 @@ type Matching struct {
 	Q   *canonical.Query // by whose matcher
 	Env *expr.Env        // of the expressions of the matcher
 
-	scan *ScanIterator // Src, if its entries may prove the match
+	scan   *ScanIterator // Src, if it is one
+	run    *match.Run    // of the matcher, once it is known that there are many records
+	judged int           // records without a run
 }
+
+// NewMatching makes the records of src that match a query.
+func NewMatching(src RecordSource, q *canonical.Query, env *expr.Env) *Matching {
+	f := &Matching{Src: src, Q: q, Env: env}
+	f.scan, _ = src.(*ScanIterator)
+	return f
+}
+
+// runFrom is how many records are judged one by one before there is a Run.
+const runFrom = 16
 
 // Next implements RecordSource.
 func (f *Matching) Next() (storage.Record, bool, error) {
+	if f.scan != nil {
+		return f.nextOfScan()
+	}
 	for {
 		r, ok, err := f.Src.Next()
 		if err != nil || !ok {
 			return r, false, err
 		}
-		if f.scan != nil && f.scan.proven {
-			return r, true, nil
+		if hit, err := f.matches(r.Doc); hit || err != nil {
+			return r, hit && err == nil, err
 		}
-		hit, err := f.Q.Matcher.Match(f.Env, r.Doc)
-		if err != nil {
-			return r, false, err
+	}
+}
+
+// nextOfScan is Next for the records of a scan. It does not copy those that do not match.
+func (f *Matching) nextOfScan() (storage.Record, bool, error) {
+	r := f.scan
+	call := r.x.Running()
+	for {
+		rec, err := r.advance(call)
+		if rec == nil || err != nil {
+			return storage.Record{}, false, err
+		}
+		if !r.asStored() {
+			shown := r.shown(*rec)
+			rec = &shown
+		}
+		hit := r.proven
+		if !hit {
+			if hit, err = f.matches(rec.Doc); err != nil {
+				return storage.Record{}, false, err
+			}
 		}
 		if hit {
-			return r, true, nil
+			return *rec, true, nil
+		}
+	}
+}
+
+func (f *Matching) matches(d value.Doc) (bool, error) {
+	if f.run != nil {
+		return f.run.Match(f.Env, d)
+	}
+	if f.judged++; f.judged > runFrom {
+		f.run = f.Q.Matcher.Run()
+	}
+	return f.Q.Matcher.Match(f.Env, d)
+}
+
+// batch appends the matching documents of the present chunk of a scan, or of a later one
+// if it has none; at the end it appends nothing. A document with metadata is the last.
+func (f *Matching) batch(docs []value.Doc) ([]value.Doc, error) {
+	r := f.scan
+	for {
+		rec, ok, err := f.nextOfScan()
+		if !ok || err != nil {
+			return docs, err
+		}
+		if docs = append(docs, rec.Doc); r.upcoming >= len(r.buf) || !f.Env.Meta.IsEmpty() {
+			return docs, nil
 		}
 	}
 }

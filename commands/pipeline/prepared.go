@@ -66,7 +66,7 @@ func (h *Environment) Prepare(x *agg.Exec, r agg.Request, eq *match.Compare) (ag
 		return nil, nil
 	}
 	h.Exec.Plans = append(h.Exec.Plans, p.a)
-	p.docs = exec.NewDocuments(p.x, p.info, q, &exec.Matching{Src: p.src, Q: q, Env: p.x.Env})
+	p.docs = exec.NewDocuments(p.x, p.info, q, exec.NewMatching(p.src, q, p.x.Env))
 	p.docs.Spec = p.a.Spec
 	return p, nil
 }

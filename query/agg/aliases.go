@@ -28,6 +28,8 @@ type (
 	Stats = stage.Stats
 	// Iterator returns documents one after the other.
 	Iterator = stage.Iterator
+	// Batched is an Iterator that can return several documents at once.
+	Batched = stage.Batched
 
 	// Host is the interface of a pipeline to the server.
 	Host = stage.Host

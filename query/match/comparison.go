@@ -1,6 +1,8 @@
 package match
 
 import (
+	"bytes"
+	"cmp"
 	"slices"
 
 	"github.com/duskdb/duskdb/mongoerr"
@@ -42,7 +44,11 @@ type Compare struct {
 func (n *Compare) rank() int { return opRanks[n.Op] }
 
 func (n *Compare) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
-	return n.Path.Each(d, value.LeafTraverse, func(v value.Value, at int) bool {
+	first := d.Lookup(n.Path.Parts()[0])
+	if n.Path.Len() == 1 && first.Kind() != value.KindArray {
+		return n.holds(first), nil
+	}
+	return n.Path.EachFrom(first, 1, value.LeafTraverse, func(v value.Value, at int) bool {
 		if !n.holds(v) {
 			return false
 		}
@@ -61,14 +67,28 @@ func (n *Compare) matchValue(_ *expr.Env, v value.Value, _ *int) (bool, error) {
 // by holdsAcross.
 func (n *Compare) holds(v value.Value) bool {
 	kind, want := v.Kind(), n.Value.Kind()
+	if isInteger(kind) && isInteger(want) {
+		return n.Op.of(cmp.Compare(v.Int64(), n.Value.Int64()))
+	}
 	if kind.Rank() != want.Rank() {
 		return n.holdsAcross(kind, want)
+	}
+	if n.Op == OpEq && kind == value.KindString && want == value.KindString && n.Collation == nil {
+		return bytes.Equal(v.Bytes(), n.Value.Bytes())
 	}
 	c := value.CompareWith(v, n.Value, n.Collation)
 	if c != 0 && want.IsNumber() && (v.IsNaN() || n.Value.IsNaN()) {
 		return false
 	}
-	switch n.Op {
+	return n.Op.of(c)
+}
+
+func isInteger(k value.Kind) bool { return k == value.KindInt32 || k == value.KindInt64 }
+
+// of reports whether the comparison holds if a value is below (-1), equal to (0) or above
+// (1) the operand.
+func (o Op) of(c int) bool {
+	switch o {
 	case OpEq:
 		return c == 0
 	case OpLt:

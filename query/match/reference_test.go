@@ -1,6 +1,7 @@
 package match
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -201,6 +202,7 @@ func refPath(v value.Value, parts []string) []reached {
 var scalars = []value.Value{
 	value.Int32(0), value.Int32(1), value.Int64(2), value.Double(1), value.Double(-1.5), doc(`{v: nan}`).Lookup("v"),
 	value.Null(), value.String("a"), value.String("b"), value.Bool(true), value.DateTime(5), value.Undefined(), value.Timestamp(0, 5),
+	doc(`{v: {"$numberDecimal": "1.0"}}`).Lookup("v"), doc(`{v: {"$numberDecimal": "-1.5"}}`).Lookup("v"), value.Double(math.Copysign(0, -1)),
 }
 
 func genValue(t *rapid.T, depth int) value.Value {

@@ -17,7 +17,8 @@ type Regex struct {
 	leafPath
 	Pattern, Options string
 
-	find finder
+	find    finder
+	literal bool // find searches plain strings
 }
 
 // finder reports whether a string contains a match.
@@ -148,11 +149,11 @@ func newRegex(path value.Path, pattern, options string) (*Regex, error) {
 			return nil, mongoerr.Newf(51108, "invalid flag in regex options: %c", c)
 		}
 	}
-	find, err := compileRegex(pattern, options)
+	find, literal, err := compileRegex(pattern, options)
 	if err != nil {
 		return nil, err
 	}
-	return &Regex{leafPath{Path: path}, pattern, options, find}, nil
+	return &Regex{leafPath{Path: path}, pattern, options, find, literal}, nil
 }
 
 // regexNode turns a *Regex and an error into a Node and an error.
@@ -163,19 +164,19 @@ func regexNode(n *Regex, err error) (Node, error) {
 	return n, nil
 }
 
-// compileRegex chooses the fastest way to PCRE's result: plain string search,
-// or an engine of package pcre.
-func compileRegex(pattern, options string) (finder, error) {
+// compileRegex chooses the fastest way to PCRE's result: plain string search, in which
+// case literal is true, or an engine of package pcre.
+func compileRegex(pattern, options string) (find finder, literal bool, err error) {
 	if len(pattern) > maxPattern {
-		return nil, mongoerr.New(51091,
+		return nil, false, mongoerr.New(51091,
 			"Regular expression is invalid: pattern string is longer than the limit set by the application")
 	}
 	if find := literalFinder(pattern, options); find != nil {
-		return find, nil
+		return find, true, nil
 	}
 	p, err := pcre.Compile(pattern, options)
 	if err != nil {
-		return nil, mongoerr.Newf(51091, "Regular expression is invalid: %s", err)
+		return nil, false, mongoerr.Newf(51091, "Regular expression is invalid: %s", err)
 	}
 	return func(s string) (bool, error) {
 		ok, err := p.Match(s)
@@ -183,23 +184,30 @@ func compileRegex(pattern, options string) (finder, error) {
 			return false, mongoerr.Newf(51156, "Error occurred while executing regular expression: %s", err)
 		}
 		return ok, nil
-	}, nil
+	}, false, nil
 }
 
-// literalFinder serves patterns without any special character, with or
-// without ^ in front.
+// literalFinder serves patterns without any special character, with or without ^ in front
+// and $ behind. Like PCRE's, this $ also matches before a newline at the end.
 func literalFinder(pattern, options string) finder {
 	if options != "" && options != "s" {
 		return nil
 	}
-	rest, anchored := strings.CutPrefix(pattern, "^")
-	if strings.ContainsAny(rest, pcre.MetaCharacters) {
+	text, atStart := strings.CutPrefix(pattern, "^")
+	text, atEnd := strings.CutSuffix(text, "$")
+	switch {
+	case strings.ContainsAny(text, pcre.MetaCharacters):
 		return nil
+	case atStart && atEnd:
+		return func(s string) (bool, error) { return s == text || strings.TrimSuffix(s, "\n") == text, nil }
+	case atStart:
+		return func(s string) (bool, error) { return strings.HasPrefix(s, text), nil }
+	case atEnd:
+		return func(s string) (bool, error) {
+			return strings.HasSuffix(s, text) || strings.HasSuffix(strings.TrimSuffix(s, "\n"), text), nil
+		}
 	}
-	if anchored {
-		return func(s string) (bool, error) { return strings.HasPrefix(s, rest), nil }
-	}
-	return func(s string) (bool, error) { return strings.Contains(s, rest), nil }
+	return func(s string) (bool, error) { return strings.Contains(s, text), nil }
 }
 
 // parseRegex reads $regex together with its $options, wherever they stand.

@@ -23,6 +23,8 @@ func TestRegex(t *testing.T) {
 		{"abc #category code\n123 #item number", "x", []string{"abc123"}, []string{"abc 123"}},
 		{"789$", "", []string{"789", "789\n"}, []string{"7890", "789\n\n"}},
 		{"789$", "m", []string{"789\nx"}, []string{"7890"}},
+		{"^789$", "", []string{"789", "789\n"}, []string{"7890", "789\n\n", "x789"}},
+		{"$", "", []string{"", "x\n"}, nil},
 		{"(?i)a(?-i)cme", "", []string{"Acme", "acme"}, []string{"aCME"}},
 		{"a(?=b)", "", []string{"ab"}, []string{"ac"}},
 		{"a(?!b)", "", []string{"ac"}, []string{"ab"}},

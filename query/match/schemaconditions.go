@@ -34,7 +34,7 @@ func (s *schema) conditions(path string) (out []Node) {
 			}
 		case *patternRule:
 			if path != "" && s.stated(isString) {
-				out = append(out, &Regex{leafPath{Path: value.ParsePath(path)}, r.k.v.Str(), "", r.find})
+				out = append(out, &Regex{leafPath: leafPath{Path: value.ParsePath(path)}, Pattern: r.k.v.Str(), find: r.find})
 			}
 		case *listRule:
 			out = append(out, r.conditions(path)...)

@@ -203,7 +203,7 @@ func parsePatternProperties(s *schema, k keyword, _ value.Doc) error {
 		if err != nil {
 			return err
 		}
-		find, err := compileRegex(pattern, "")
+		find, _, err := compileRegex(pattern, "")
 		if err != nil {
 			return mongoerr.Newf(mongoerr.BadValue,
 				"Invalid regular expression in $jsonSchema keyword 'patternProperties': %s", mongoerr.From(err).Message)
@@ -307,7 +307,7 @@ func parseAdditionalProperties(s *schema, k keyword, whole value.Doc) error {
 		r.known = append(r.known, strings.Clone(name))
 	}
 	for pattern := range whole.Lookup("patternProperties").Doc().All() {
-		find, err := compileRegex(pattern, "")
+		find, _, err := compileRegex(pattern, "")
 		if err != nil {
 			return err
 		}

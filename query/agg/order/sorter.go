@@ -68,20 +68,12 @@ func (r *Sorter) Worst() (d value.Doc, full bool) {
 
 // Fill calls add with each document of src.
 func (r *Sorter) Fill(src stage.Iterator, add func(value.Doc) error) error {
-	for {
-		d, err := src.Next()
-		if err == nil && d != nil {
-			err = add(d)
-		}
-		if err != nil {
-			r.store.Close()
-			return err
-		}
-		if d == nil {
-			src.Close()
-			return nil
-		}
+	if err := stage.Each(src, add); err != nil {
+		r.store.Close()
+		return err
 	}
+	src.Close()
+	return nil
 }
 
 // Sorted returns the sorted documents. No more can be added.

@@ -176,6 +176,7 @@ func (x *Exec) Measure(s Stage, it Iterator) Iterator {
 type ticking struct {
 	x   *Exec
 	src Iterator
+	one single
 }
 
 func (t *ticking) Next() (value.Doc, error) {
@@ -183,6 +184,21 @@ func (t *ticking) Next() (value.Doc, error) {
 		return nil, err
 	}
 	return t.src.Next()
+}
+
+// NextBatch implements Batched.
+func (t *ticking) NextBatch() ([]value.Doc, error) {
+	b, ok := t.src.(Batched)
+	if !ok {
+		t.one.Iterator = t
+		return t.one.NextBatch()
+	}
+	if t.x.Interrupt != nil {
+		if err := t.x.Interrupt(); err != nil {
+			return nil, err
+		}
+	}
+	return b.NextBatch()
 }
 
 func (t *ticking) Close() { t.src.Close() }

@@ -14,6 +14,48 @@ type Iterator interface {
 	Close()
 }
 
+// Batched is an Iterator that can give several documents at once, which have no metadata.
+type Batched interface {
+	Iterator
+	// NextBatch returns the next documents, at least one, or none at the end. The
+	// caller may use the slice until it calls again.
+	NextBatch() ([]value.Doc, error)
+}
+
+// Each calls fn with each document of an iterator, to its end.
+func Each(it Iterator, fn func(value.Doc) error) error {
+	b, ok := it.(Batched)
+	if !ok {
+		b = &single{Iterator: it}
+	}
+	for {
+		docs, err := b.NextBatch()
+		for _, d := range docs {
+			if err := fn(d); err != nil {
+				return err
+			}
+		}
+		if len(docs) == 0 || err != nil {
+			return err
+		}
+	}
+}
+
+// single gives the documents of an iterator as batches of one.
+type single struct {
+	Iterator
+	doc [1]value.Doc
+}
+
+func (s *single) NextBatch() ([]value.Doc, error) {
+	d, err := s.Next()
+	if d == nil || err != nil {
+		return nil, err
+	}
+	s.doc[0] = d
+	return s.doc[:], nil
+}
+
 // Docs iterates over the given documents.
 func Docs(docs ...value.Doc) Iterator { return &docsIterator{docs: docs} }
 
