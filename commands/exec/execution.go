@@ -234,7 +234,8 @@ func (k *entryKeys) Reset() { k.bytes, k.ends = k.bytes[:0], k.ends[:0] }
 // since many finds need only a few, and more in each further chunk.
 const (
 	FirstChunk = 32   // of the first chunk
-	mostChunk  = 2048 // at most
+	nearChunk  = 256  // at most, so that they are still in the processor's cache when they are matched
+	mostChunk  = 2048 // at most, of an engine whose views are round trips
 
 	chunkBytes = 16 << 20 // of documents, at most
 )
@@ -423,9 +424,17 @@ func (r *ScanIterator) fill() error {
 		}
 		return r.readChunk(coll)
 	})
-	r.chunk = min(r.chunk*4, mostChunk)
+	r.chunk = min(r.chunk*4, r.most())
 	r.done = r.at.scan >= len(r.Scans)
 	return err
+}
+
+// most is how many records a chunk has at most.
+func (r *ScanIterator) most() int {
+	if _, far := r.x.Running().Svc.Engine.(storage.BriefViewer); far {
+		return mostChunk
+	}
+	return nearChunk
 }
 
 // prove decides whether the records of the next chunk need not be matched: its entries

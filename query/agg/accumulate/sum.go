@@ -8,6 +8,7 @@ import (
 
 // total is what $sum and $avg share: a sum by number type.
 type total struct {
+	whole   int64 // exact sum of ints and longs that binary does not have yet
 	binary  DoubleDouble
 	decimal value.Decimal
 	kind    value.Kind // widest seen; int to begin with
@@ -19,9 +20,10 @@ func newTotal() total { return total{decimal: value.DecimalZero, kind: value.Kin
 func (t *total) add(v value.Value) bool {
 	switch k := v.Kind(); k {
 	case value.KindInt32, value.KindInt64:
-		t.binary.AddInt64(v.Int64())
+		t.addInt64(v.Int64())
 		t.widen(k)
 	case value.KindDouble:
+		t.settle()
 		t.binary.AddDouble(v.Double())
 		t.widen(k)
 	case value.KindDecimal:
@@ -32,6 +34,25 @@ func (t *total) add(v value.Value) bool {
 		return false
 	}
 	return true
+}
+
+// addInt64 adds a whole number. Successive ones are added as longs, as long as that is
+// exact.
+func (t *total) addInt64(n int64) {
+	sum := t.whole + n
+	if (t.whole^sum)&(n^sum) < 0 { // overflow
+		t.binary.AddInt64(t.whole)
+		sum = n
+	}
+	t.whole = sum
+}
+
+// settle moves the sum of whole numbers to the others.
+func (t *total) settle() {
+	if t.whole != 0 {
+		t.binary.AddInt64(t.whole)
+		t.whole = 0
+	}
 }
 
 // widen moves the result type up: int, long, double, decimal.
@@ -46,6 +67,7 @@ func (t *total) widen(k value.Kind) {
 
 // sum is the sum in its type; ints and longs that overflow widen.
 func (t *total) sum() value.Value {
+	t.settle()
 	switch t.kind {
 	case value.KindInt32, value.KindInt64:
 		if n, ok := t.binary.Int64(); ok {
@@ -61,16 +83,19 @@ func (t *total) sum() value.Value {
 }
 
 func (t *total) decimalSum() value.Decimal {
+	t.settle()
 	sum, _ := value.Add(value.DecimalValue(t.decimal), value.DecimalValue(t.binary.Decimal()))
 	return sum.Decimal()
 }
 
 func (t *total) partial(more ...value.Value) value.Value {
+	t.settle()
 	parts := append(t.binary.parts(), value.DecimalValue(t.decimal), value.Int32(int32(t.kind)))
 	return value.NewArray(append(parts, more...)...)
 }
 
 func (t *total) merge(p value.Doc) {
+	t.settle()
 	t.binary.AddPair(doubleDoubleFrom(p))
 	sum, _ := value.Add(value.DecimalValue(t.decimal), p.Index(3))
 	t.decimal = sum.Decimal()
@@ -91,7 +116,7 @@ func (s *Sum) AddTimes(v value.Value, n int64) error {
 	const most = 1 << 30 // keeps the product within a long
 	k := v.Kind()
 	if (k == value.KindInt32 || k == value.KindInt64) && v.Int64() < most && v.Int64() > -most && n < most {
-		s.t.binary.AddInt64(v.Int64() * n)
+		s.t.addInt64(v.Int64() * n)
 		s.t.widen(k)
 		return nil
 	}
@@ -159,6 +184,7 @@ func (a *Avg) Result() value.Value {
 	if a.n == 0 {
 		return value.Null()
 	}
+	a.t.settle()
 	if a.t.kind == value.KindDecimal {
 		return value.DecimalValue(a.t.decimalSum().Div(value.DecimalFromInt64(a.n)))
 	}

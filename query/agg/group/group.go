@@ -1,7 +1,7 @@
 package group
 
 import (
-	"cmp"
+	"bytes"
 	"slices"
 	"strings"
 
@@ -141,7 +141,6 @@ func (s *Stage) OfFirst() *Stage {
 
 // group is one group: its key, and a state for each field.
 type group struct {
-	key    string
 	id     value.Value
 	states []accumulate.Accumulator
 }
@@ -150,30 +149,23 @@ type group struct {
 type Run struct {
 	x      *stage.Exec
 	s      *Stage
-	groups map[string]*group
+	groups groupTable
 	order  []*group // as they came
-	key    []byte
+	inputs inputs
 	size   int64
+	limit  int64 // of size
 	store  spill.Store
 }
 
 // Begin begins a run of the $group.
 func (s *Stage) Begin(x *stage.Exec) *Run {
-	return &Run{x: x, s: s, groups: map[string]*group{}, store: spill.Store{Dir: x.TempDir}}
+	return &Run{
+		x: x, s: s, groups: newGroupTable(s.Collator), inputs: newInputs(s), limit: x.Limit(x.Limits.Group), store: spill.Store{Dir: x.TempDir},
+	}
 }
 
 // AddAll adds all documents of an iterator.
-func (g *Run) AddAll(it stage.Iterator) error {
-	for {
-		d, err := it.Next()
-		if d == nil || err != nil {
-			return err
-		}
-		if err := g.add(d); err != nil {
-			return err
-		}
-	}
-}
+func (g *Run) AddAll(it stage.Iterator) error { return stage.Each(it, g.add) }
 
 // Failed releases what the run holds, after an error.
 func (g *Run) Failed(err error) error {
@@ -190,7 +182,9 @@ func (g *Run) Finish() (stage.Iterator, error) {
 }
 
 func (g *Run) add(d value.Doc) error {
-	id, err := g.s.By.Eval(g.x.Env, d)
+	in := &g.inputs
+	in.read(d)
+	id, err := in.by.eval(in, g.x.Env, d)
 	if err != nil {
 		return err
 	}
@@ -199,19 +193,32 @@ func (g *Run) add(d value.Doc) error {
 		return err
 	}
 	for i, a := range g.s.Fields {
+		st := grp.states[i]
 		if !a.grows {
-			if err := a.feed(g.x, grp.states[i], d, g.s.Collator); err != nil {
+			if err := g.feed(i, a, st, d); err != nil {
 				return err
 			}
 			continue
 		}
-		before := grp.states[i].Size()
-		if err := a.feed(g.x, grp.states[i], d, g.s.Collator); err != nil {
+		before := st.Size()
+		if err := g.feed(i, a, st, d); err != nil {
 			return err
 		}
-		g.size += int64(grp.states[i].Size() - before)
+		g.size += int64(st.Size() - before)
 	}
 	return g.check()
+}
+
+// feed adds a document to the state of a field.
+func (g *Run) feed(i int, a *Accumulation, st accumulate.Accumulator, d value.Doc) error {
+	if a.Arg == nil || a.SortBy != nil {
+		return a.feed(g.x, st, d, g.s.Collator)
+	}
+	v, err := g.inputs.args[i].eval(&g.inputs, g.x.Env, d)
+	if err != nil {
+		return err
+	}
+	return st.Add(v)
 }
 
 // groupOf finds the group of a key, or begins it.
@@ -219,8 +226,7 @@ func (g *Run) groupOf(id value.Value) (*group, error) {
 	if id.IsMissing() {
 		id = value.Null()
 	}
-	g.key = value.AppendKeyWith(g.key[:0], id, g.s.Collator)
-	if grp := g.groups[string(g.key)]; grp != nil {
+	if grp := g.groups.find(id); grp != nil {
 		return grp, nil
 	}
 	return g.begin(id)
@@ -245,23 +251,22 @@ func (g *Run) AddEach(id value.Value, add func(i int, acc accumulate.Accumulator
 
 // check spills the groups if they are too large.
 func (g *Run) check() error {
-	if g.size > g.x.Limit(g.x.Limits.Group) {
+	if g.size > g.limit {
 		return g.spill()
 	}
 	return nil
 }
 
-// begin makes a new group for the key in g.key.
+// begin makes a new group.
 func (g *Run) begin(id value.Value) (*group, error) {
-	grp := &group{key: string(g.key), id: id.Clone()}
+	grp := &group{id: id.Clone()}
 	if err := g.startStates(grp); err != nil {
 		return nil, err
 	}
 	for _, st := range grp.states {
 		g.size += int64(st.Size())
 	}
-	g.size += int64(2*len(grp.key) + len(id.Bytes()) + 160)
-	g.groups[grp.key] = grp
+	g.size += int64(g.groups.add(grp) + len(id.Bytes()) + 160)
 	g.order = append(g.order, grp)
 	return grp, nil
 }
@@ -284,7 +289,7 @@ func (g *Run) spill() error {
 		return mongoerr.New(mongoerr.QueryExceededMemoryLimitNoDiskUseAllowed,
 			"Exceeded memory limit for $group, but didn't allow external sort. Pass allowDiskUse:true to opt in.")
 	}
-	slices.SortFunc(g.order, func(a, b *group) int { return cmp.Compare(a.key, b.key) })
+	keys := g.sorted()
 	before := g.store.Size()
 	b := value.NewBuilder()
 	var buf []byte
@@ -296,7 +301,7 @@ func (g *Run) spill() error {
 			b.Append("", st.Partial())
 		}
 		buf = b.Doc()
-		return []byte(grp.key), buf
+		return keys[i], buf
 	})
 	for _, grp := range g.order {
 		for _, st := range grp.states {
@@ -309,9 +314,25 @@ func (g *Run) spill() error {
 		return stage.DiskError(err)
 	}
 	g.x.Spilled(g.s, g.store.Size()-before)
-	clear(g.groups)
+	g.groups.clear()
 	g.order, g.size = g.order[:0], 0
 	return nil
+}
+
+// sorted sorts the groups by their keys, and returns these.
+func (g *Run) sorted() [][]byte {
+	keys := make([][]byte, len(g.order))
+	at := make([]int, len(g.order))
+	for i, grp := range g.order {
+		keys[i], at[i] = value.AppendKeyWith(nil, grp.id, g.s.Collator), i
+	}
+	slices.SortFunc(at, func(a, b int) int { return bytes.Compare(keys[a], keys[b]) })
+	groups, sorted := make([]*group, len(at)), make([][]byte, len(at))
+	for i, from := range at {
+		groups[i], sorted[i] = g.order[from], keys[from]
+	}
+	copy(g.order, groups)
+	return sorted
 }
 
 // merge joins the parts of each group from all runs.
@@ -334,11 +355,12 @@ func (g *Run) merge() (stage.Iterator, error) {
 		if !more {
 			return nil, nil
 		}
-		grp := &group{key: string(key), id: value.Doc(payload).Lookup("_id")}
+		own := string(key)
+		grp := &group{id: value.Doc(payload).Lookup("_id")}
 		if err := g.startStates(grp); err != nil {
 			return nil, err
 		}
-		for more && string(key) == grp.key {
+		for more && string(key) == own {
 			for i, partial := range stage.Enumerate(value.Doc(payload).Lookup("states").Doc()) {
 				if err := grp.states[i].Merge(partial); err != nil {
 					return nil, err
@@ -402,4 +424,4 @@ func (it *groupIterator) Next() (value.Doc, error) {
 	return d, it.g.x.Tick()
 }
 
-func (it *groupIterator) Close() { it.g.order, it.g.groups = nil, nil }
+func (it *groupIterator) Close() { it.g.order, it.g.groups = nil, groupTable{} }
