@@ -22,16 +22,18 @@ func (s *store) Attempt(ctx context.Context, w *kv.WriteSet, before, after kv.He
 	t := turn{view: view{s: s, from: s.turns, l: l, begun: true}}
 	defer s.impatient(l.session)()
 	defer func() { t.Close() }()
-	l.queue(begin)
+	if !l.whole {
+		l.queue(begin)
+	}
 	s.seq++
 	rows := sortOut(w)
-	nums, values, vers := replaced(rows.stats, c.Stats)
-	l.queue(moveHead, int8Value(before.Version), int8Value(after.Version), int8Value(int64(after.Stamp)), []byte(s.id), int8Value(s.seq),
-		nums, values, vers, int8Value(int64(len(rows.stats))))
+	t.move(before, after)
+	t.replace(rows.stats, c.Stats, after.Version)
+	l.queue(writeSeq, []byte(s.id), int8Value(s.seq))
 	checks{l.conn}.all(c)
 	rows.stats = nil // replaced already
 	rows.queue(l.conn, after.Version)
-	t.finish(s.members.others.Load() > 0)
+	t.finish(s.members.others.Load() > 0, !l.whole)
 	if err = l.run(ctx, nil); err == nil {
 		s.saw(after.Version)
 		return nil
@@ -42,20 +44,29 @@ func (s *store) Attempt(ctx context.Context, w *kv.WriteSet, before, after kv.He
 	return fmt.Errorf("%w: %w", kv.ErrMoved, err) // mostly a check that has failed
 }
 
-// replaced are the parameters for statistics that replace those of known versions.
-func replaced(stats []kv.Write, was []kv.StatsRow) (nums, values, vers []byte) {
-	before := make(map[uint32]int64, len(was))
-	for _, row := range was {
-		before[row.Num] = row.Version
+// move queues the statement that takes the place of a commit in the order of all. A
+// server that is alone meets no claims of others: before another one writes, it makes
+// sure that this one has seen it.
+func (t *turn) move(before, after kv.Head) {
+	args := [][]byte{int8Value(before.Version), int8Value(after.Version), int8Value(int64(after.Stamp)), []byte(t.s.id)}
+	if t.s.Alone() {
+		t.l.queue(moveHead, args[:3]...)
+	} else {
+		t.l.queue(moveFree, args...)
 	}
-	n, v, b := newArray(typeInt4, len(stats), 4*len(stats)), newArray(typeBytes, len(stats), 64*len(stats)), newArray(typeInt8, len(stats), 8*len(stats))
+}
+
+// replace queues statistics that replace those of known versions.
+func (t *turn) replace(stats []kv.Write, was []kv.StatsRow, version int64) {
 	for _, x := range stats {
-		num := binary.BigEndian.Uint32(x.Key[1:])
-		n.addInt4(num)
-		v.add(x.Value)
-		b.addInt8(before[num])
+		num, known := binary.BigEndian.Uint32(x.Key[1:]), int64(0)
+		for _, row := range was {
+			if row.Num == num {
+				known = row.Version
+			}
+		}
+		t.l.queue(moveStats, int4Value(num), int8Value(known), int8Value(version), x.Value)
 	}
-	return n.value(), v.value(), b.value()
 }
 
 // checks queues the statements that make sure of conditions.

@@ -29,6 +29,7 @@ type conn struct {
 	trips   func() // counts trips; may be nil
 	notify  func(channel, payload string)
 	session uint32    // the backend's process id
+	whole   bool      // the statements of a trip are one transaction
 	serves  bool      // it is for what the engine does, after the tables were made
 	metrics *metrics  // may be nil
 	kind    tripKind  // of the next trip

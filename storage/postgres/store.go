@@ -119,11 +119,34 @@ func (s *store) connectWriter(ctx context.Context) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.query(fmt.Sprintf("set idle_in_transaction_session_timeout = %d", s.opts.Silence.Milliseconds()))
-	if err := c.run(ctx, nil); c.broken != nil {
-		return nil, err
+	for _, sql := range []string{
+		fmt.Sprintf("set idle_in_transaction_session_timeout = %d", s.opts.Silence.Milliseconds()),
+		"set default_transaction_isolation = 'read committed'",
+	} {
+		c.query(sql)
+		if err := c.run(ctx, nil); c.broken != nil {
+			return nil, err
+		}
 	}
-	return c, nil
+	return c, c.learnWhole(ctx)
+}
+
+// learnWhole finds out whether the statements of a trip are one transaction, also if it
+// does not begin one: then a setting for the rest of the transaction is there in the next
+// statement. That is so in PostgreSQL; others may commit after each statement.
+func (c *conn) learnWhole(ctx context.Context) error {
+	c.simple(`select set_config('duskdb.whole', 'yes', true)`)
+	c.simple(`select current_setting('duskdb.whole', true)`)
+	whole := false
+	err := c.run(ctx, func(n int, v [][]byte) error {
+		whole = n == 1 && string(v[0]) == "yes"
+		return nil
+	})
+	if c.broken != nil {
+		return err
+	}
+	c.whole = whole && err == nil
+	return nil
 }
 
 // settings sets what a database may not have.

@@ -89,7 +89,7 @@ func (t *turn) Commit(ctx context.Context, w *kv.WriteSet, h kv.Head) error {
 	t.l.queue(writeHead, int8Value(h.Version), int8Value(h.Catalog), int8Value(int64(h.Stamp)), int8Value(int64(h.Numbers)))
 	s.seq++
 	t.l.queue(writeSeq, []byte(s.id), int8Value(s.seq))
-	t.finish(t.others > 0)
+	t.finish(t.others > 0, true)
 	err := t.l.run(ctx, nil)
 	if err == nil {
 		t.over = true
@@ -104,8 +104,9 @@ func (t *turn) Commit(ctx context.Context, w *kv.WriteSet, h kv.Head) error {
 	return again(err)
 }
 
-// finish queues the end of a commit.
-func (t *turn) finish(others bool) {
+// finish queues the end of a commit, of a transaction that was begun or of a trip that is
+// one.
+func (t *turn) finish(others, begun bool) {
 	if t.txn != 0 {
 		list := newArray(typeInt8, 1, 8)
 		list.addInt8(t.txn)
@@ -114,13 +115,18 @@ func (t *turn) finish(others bool) {
 	if others && t.s.members.notifies.Load() {
 		t.l.queue(notifyOthers, []byte(t.s.members.channel), []byte{})
 	}
-	t.l.queue(commit)
+	if begun {
+		t.l.queue(commit)
+	}
 }
 
 // unknown finds out whether a commit has happened when the connection was lost.
 func (t *turn) unknown(ctx context.Context, seq int64, err error) error {
 	t.Close()
 	t.s.drop()
+	if readOnly(err) {
+		return again(err) // that was the answer
+	}
 	if err = t.s.outcome(ctx, seq, err); err == nil {
 		t.s.claimants.Delete(t.txn)
 	}
