@@ -14,7 +14,7 @@ import (
 // HeedQuerySettings finds the query settings for the shape of a query before it runs. It
 // refuses the query if the settings say so, unless the query is only explained.
 func HeedQuerySettings(c *kernel.Call, query value.Doc, explained bool) error {
-	cluster, err := c.Svc.ClusterSettings()
+	cluster, err := c.ClusterSettings()
 	if err != nil || len(cluster.Queries) == 0 {
 		return err
 	}

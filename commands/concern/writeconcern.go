@@ -15,7 +15,7 @@ import (
 func CheckWriteConcern(c *kernel.Call) error {
 	g := &c.Generic
 	if g.Majority && !g.Durable {
-		config, err := c.Svc.SetConfig()
+		config, err := c.SetConfig()
 		if err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func UnmetReason(c *kernel.Call) (mongoerr.Code, string) {
 		return unsyncedReason(c)
 	case c.Cmd.Flags&kernel.Writes == 0:
 	case g.Named:
-		config, err := c.Svc.SetConfig()
+		config, err := c.SetConfig()
 		if err != nil {
 			e := mongoerr.From(kernel.Translate(replset.ConfigNamespace, err))
 			return e.Code, e.Message

@@ -28,7 +28,7 @@ func checkCommitQuorum(c *kernel.Call, v value.Value) error {
 	case "majority", "votingMembers":
 		return nil
 	default:
-		config, err := c.Svc.SetConfig()
+		config, err := c.SetConfig()
 		if err != nil {
 			return err
 		}

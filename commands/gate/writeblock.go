@@ -21,7 +21,7 @@ func ApplySettings(s *kernel.Service, c *kernel.Call) error {
 		return kernel.ErrWritesBlocked
 	}
 	if c.Cmd.Flags&kernel.Writes != 0 && c.Generic.WriteConcern == nil && c.Generic.Autocommit == nil {
-		concerns, err := s.DefaultConcerns()
+		concerns, err := c.DefaultConcerns()
 		if err != nil {
 			return err
 		}
@@ -32,7 +32,7 @@ func ApplySettings(s *kernel.Service, c *kernel.Call) error {
 		}
 	}
 	if c.Generic.MaxTime == 0 && kernel.TimedReads[c.Cmd.Name] {
-		cluster, err := s.ClusterSettings()
+		cluster, err := c.ClusterSettings()
 		if err != nil {
 			return err
 		}

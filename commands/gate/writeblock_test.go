@@ -7,6 +7,7 @@ import (
 	"github.com/duskdb/duskdb/commands/gate"
 	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 )
 
@@ -88,6 +89,43 @@ func TestDefaultsOfCommands(t *testing.T) {
 		c := &kernel.Call{Ctx: context.Background(), Svc: h.Svc, Cmd: h.Svc.Table[name], Request: kernel.Request{DB: "test"}}
 		if err := gate.ApplySettings(h.Svc, c); err == nil {
 			t.Errorf("%s runs without the settings", name)
+		}
+	}
+}
+
+// stuck is an engine whose Views last until they are interrupted.
+type stuck struct{ storage.Engine }
+
+func (stuck) View(ctx context.Context, _ func(storage.Tx) error) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// A command does not wait longer for the settings than it may run, although its time has not
+// begun, and stops when it is killed.
+func TestReadingSettingsIsLimited(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t)
+	h.Svc.Engine, h.Svc.Settings = stuck{h.Svc.Engine}, kernel.NewSettings()
+	killed, kill := context.WithCancelCause(context.Background())
+	kill(mongoerr.New(mongoerr.Interrupted, "operation was interrupted"))
+	for _, tt := range []struct {
+		command string
+		ctx     context.Context
+		code    mongoerr.Code
+	}{
+		{`{insert: "c", documents: [{}], maxTimeMS: 1}`, context.Background(), mongoerr.MaxTimeMSExpired},
+		{`{insert: "c", documents: [{}]}`, killed, mongoerr.Interrupted},
+		{`{find: "c"}`, killed, mongoerr.Interrupted},
+	} {
+		body := harness.Relaxed(tt.command)
+		name, _ := body.First()
+		c := &kernel.Call{Ctx: tt.ctx, Svc: h.Svc, Cmd: h.Svc.Table[name], Request: kernel.Request{DB: "test", Body: body}}
+		if _, err := c.Generic.Read(body); err != nil {
+			t.Fatal(err)
+		}
+		if err := gate.ApplySettings(h.Svc, c); mongoerr.CodeOf(err) != tt.code {
+			t.Errorf("%s: %v, want code %d", tt.command, err, tt.code)
 		}
 	}
 }

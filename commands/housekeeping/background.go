@@ -93,7 +93,7 @@ func expireImages(s *kernel.Service) {
 	if !s.Engine.Lease(reapJob) {
 		return
 	}
-	cluster, err := s.ClusterSettings()
+	cluster, err := s.ClusterSettings(s.Background)
 	if err == nil {
 		err = s.Oplog.ExpireImages(s.Background, cluster.ImageSeconds)
 	}

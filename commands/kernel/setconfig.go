@@ -1,7 +1,7 @@
 package kernel
 
 import (
-	"fmt"
+	"context"
 
 	"github.com/duskdb/duskdb/commands/replset"
 	"github.com/duskdb/duskdb/storage/serverdocs"
@@ -23,13 +23,18 @@ func (s *Service) FollowSetConfig(first *replset.Config) {
 
 // SetConfig returns the present configuration of the replica set, nil without a set. It
 // returns an error if it cannot read it.
-func (s *Service) SetConfig() (*replset.Config, error) {
+func (s *Service) SetConfig(ctx context.Context) (*replset.Config, error) {
 	if s.config == nil {
 		return nil, nil
 	}
-	config, err := s.config.Get(s.Background, s.Engine)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", replset.ConfigNamespace, err)
+	return read(ctx, s, replset.ConfigNamespace, s.config)
+}
+
+// SetConfig returns the present configuration of the replica set, nil without a set. Reading
+// it takes no longer than the command may.
+func (c *Call) SetConfig() (*replset.Config, error) {
+	if c.Svc.config == nil {
+		return nil, nil
 	}
-	return config, nil
+	return inTime(c, replset.ConfigNamespace, c.Svc.config)
 }

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"context"
 	"fmt"
 	"sync/atomic"
 
@@ -87,22 +88,53 @@ func readClusterSettings(docs []value.Doc) *ClusterSettings {
 
 // DefaultConcerns returns the present default read and write concerns. It returns an error
 // if it cannot read them.
-func (s *Service) DefaultConcerns() (*DefaultConcerns, error) {
-	d, err := s.Settings.concerns.Get(s.Background, s.Engine)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", ConcernNamespace, err)
-	}
-	return d, nil
+func (s *Service) DefaultConcerns(ctx context.Context) (*DefaultConcerns, error) {
+	return read(ctx, s, ConcernNamespace, s.Settings.concerns)
 }
 
 // ClusterSettings returns the present cluster parameters. It returns an error if it cannot
 // read them.
-func (s *Service) ClusterSettings() (*ClusterSettings, error) {
-	d, err := s.Settings.cluster.Get(s.Background, s.Engine)
+func (s *Service) ClusterSettings(ctx context.Context) (*ClusterSettings, error) {
+	return read(ctx, s, ClusterNamespace, s.Settings.cluster)
+}
+
+func read[T any](ctx context.Context, s *Service, ns storage.Namespace, c *serverdocs.Cache[T]) (*T, error) {
+	of, err := c.Get(ctx, s.Engine)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", ClusterNamespace, err)
+		return nil, fmt.Errorf("read %s: %w", ns, err)
 	}
-	return d, nil
+	return of, nil
+}
+
+// DefaultConcerns returns the present default read and write concerns. Reading them takes no
+// longer than the command may.
+func (c *Call) DefaultConcerns() (*DefaultConcerns, error) {
+	return inTime(c, ConcernNamespace, c.Svc.Settings.concerns)
+}
+
+// ClusterSettings returns the present cluster parameters. Reading them takes no longer than
+// the command may.
+func (c *Call) ClusterSettings() (*ClusterSettings, error) {
+	return inTime(c, ClusterNamespace, c.Svc.Settings.cluster)
+}
+
+// inTime reads settings, if they have changed, for as long as the command may run. Its own
+// limit need not have begun.
+func inTime[T any](c *Call, ns storage.Namespace, from *serverdocs.Cache[T]) (*T, error) {
+	if of, err := from.Held(c.Svc.Engine); of != nil || err != nil {
+		return of, err
+	}
+	ctx := c.Ctx
+	if _, limited := ctx.Deadline(); !limited && c.Generic.MaxTime > 0 {
+		var stop func()
+		ctx, stop = context.WithTimeoutCause(ctx, c.Generic.MaxTime, errMaxTime)
+		defer stop()
+	}
+	of, err := read(ctx, c.Svc, ns, from)
+	if err != nil && ctx.Err() != nil {
+		return nil, mongoerr.From(context.Cause(ctx))
+	}
+	return of, err
 }
 
 // PutSetting stores a setting, in the place of the one with the same _id.

@@ -27,22 +27,22 @@ func TestSettings(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s, err := h.Svc.ClusterSettings()
+	s, err := h.Svc.ClusterSettings(context.Background())
 	if err != nil || s.ReadMillis != 0 || s.ImageSeconds != 0 || s.Queries != nil || len(s.Parameters) != 0 {
 		t.Errorf("at first %+v, %v", s, err)
 	}
-	if d, err := h.Svc.DefaultConcerns(); err != nil || d.Doc != nil || d.Write != nil {
+	if d, err := h.Svc.DefaultConcerns(context.Background()); err != nil || d.Doc != nil || d.Write != nil {
 		t.Errorf("at first %+v, %v", d, err)
 	}
 	put(`{_id: "defaultMaxTimeMS", readOperations: {$numberLong: "70"}}`)
 	put(`{_id: "changeStreamOptions", preAndPostImages: {expireAfterSeconds: {$numberLong: "9"}}}`)
 	put(`{_id: "querySettings", settingsArray: [{queryShapeHash: "AA", settings: {reject: true}}]}`)
 	put(`{_id: "ReadWriteConcernDefaults", defaultWriteConcern: {w: "majority"}}`)
-	s, err = h.Svc.ClusterSettings()
+	s, err = h.Svc.ClusterSettings(context.Background())
 	if err != nil || s.ReadMillis != 70 || s.ImageSeconds != 9 || s.Queries.Find("AA") == nil || len(s.Parameters) != 2 {
 		t.Errorf("then %+v, %v", s, err)
 	}
-	if d, err := h.Svc.DefaultConcerns(); err != nil || d.Write.String() != `{ w: "majority" }` {
+	if d, err := h.Svc.DefaultConcerns(context.Background()); err != nil || d.Write.String() != `{ w: "majority" }` {
 		t.Errorf("then %+v, %v", d, err)
 	}
 	put(`{_id: "changeStreamOptions", preAndPostImages: {expireAfterSeconds: "off"}}`)
@@ -51,7 +51,7 @@ func TestSettings(t *testing.T) {
 	}); err != nil {
 		t.Error(err)
 	}
-	if s, err = h.Svc.ClusterSettings(); err != nil || s.ReadMillis != 71 || s.ImageSeconds != 0 {
+	if s, err = h.Svc.ClusterSettings(context.Background()); err != nil || s.ReadMillis != 71 || s.ImageSeconds != 0 {
 		t.Errorf("at last %+v, %v", s, err)
 	}
 	// A document that is too large changes nothing.
@@ -59,12 +59,12 @@ func TestSettings(t *testing.T) {
 	if mongoerr.CodeOf(err) != 17419 || mongoerr.From(err).Message != "Resulting document after update is larger than 16777216" {
 		t.Errorf("too large: %v", err)
 	}
-	if s, err = h.Svc.ClusterSettings(); err != nil || s.ReadMillis != 71 {
+	if s, err = h.Svc.ClusterSettings(context.Background()); err != nil || s.ReadMillis != 71 {
 		t.Errorf("behind that %+v, %v", s, err)
 	}
 	e := &harness.Breakable{Engine: h.Svc.Engine, Broken: kernel.ClusterNamespace}
 	h.Svc.Engine, h.Svc.Settings = e, kernel.NewSettings()
-	if _, err := h.Svc.ClusterSettings(); !errors.Is(err, harness.ErrBroken) {
+	if _, err := h.Svc.ClusterSettings(context.Background()); !errors.Is(err, harness.ErrBroken) {
 		t.Errorf("unreadable: %v", err)
 	}
 }

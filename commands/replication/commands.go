@@ -50,7 +50,7 @@ func runReplSetGetStatus(c *kernel.Call) error {
 		return err
 	}
 	b, s := c.Reply, c.Svc
-	config, err := s.SetConfig()
+	config, err := c.SetConfig()
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func runReplSetGetConfig(c *kernel.Call) error {
 	if err != nil {
 		return err
 	}
-	config, err := c.Svc.SetConfig()
+	config, err := c.SetConfig()
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func AppendMember(c *kernel.Call, primary bool) error {
 	case kernel.Standalone:
 		return nil
 	}
-	config, err := c.Svc.SetConfig()
+	config, err := c.SetConfig()
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func runReplSetReconfig(c *kernel.Call) error {
 	if !force && l.SteppedDown.Load() {
 		return mongoerr.New(mongoerr.NotWritablePrimary, "New config is rejected :: caused by :: replSetReconfig should only be run on a writable PRIMARY. Current state SECONDARY;")
 	}
-	present, err := c.Svc.SetConfig()
+	present, err := c.SetConfig()
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func runReplSetInitiate(c *kernel.Call) error {
 	l := &c.Svc.Leader
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
-	present, err := c.Svc.SetConfig()
+	present, err := c.SetConfig()
 	if err != nil {
 		return err
 	}

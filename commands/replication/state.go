@@ -45,7 +45,7 @@ func takeOffice(s *kernel.Service) error {
 	s.Metrics.Elections.Add(1)
 	l := &s.Leader
 	l.ElectedAt.Store(s.Clock.NowMillis())
-	present, err := s.SetConfig()
+	present, err := s.SetConfig(s.Background)
 	if err != nil {
 		return err
 	}

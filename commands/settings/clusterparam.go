@@ -44,7 +44,7 @@ func runGetClusterParameter(c *kernel.Call) error {
 	if len(names) == 0 {
 		return mongoerr.New(mongoerr.BadValue, "Must supply at least one cluster server parameter name to getClusterParameter")
 	}
-	cluster, err := c.Svc.ClusterSettings()
+	cluster, err := c.ClusterSettings()
 	if err != nil {
 		return err
 	}

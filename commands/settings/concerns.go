@@ -57,7 +57,7 @@ func runGetDefaultRWConcern(c *kernel.Call) error {
 
 // appendConcerns writes the defaults, and whether anyone has set them.
 func appendConcerns(c *kernel.Call) error {
-	concerns, err := c.Svc.DefaultConcerns()
+	concerns, err := c.DefaultConcerns()
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func runSetDefaultRWConcern(c *kernel.Call) error {
 	if err := checkDefaultWrite(c, a.Write); err != nil {
 		return err
 	}
-	before, err := c.Svc.DefaultConcerns()
+	before, err := c.DefaultConcerns()
 	if err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func checkDefaultWrite(c *kernel.Call, d value.Doc) error {
 	case !d.Has("w"):
 		return mongoerr.New(mongoerr.BadValue, "'w' must be specified in the default write concern")
 	case g.Named:
-		config, err := c.Svc.SetConfig()
+		config, err := c.SetConfig()
 		if err != nil {
 			return err
 		}

@@ -66,11 +66,11 @@ func TestClusterParametersFollowTheirDocuments(t *testing.T) {
 	if got := images(); got != "77" {
 		t.Errorf("images expire after %s", got)
 	}
-	if cluster, err := h.Svc.ClusterSettings(); err != nil || cluster.ImageSeconds != 77 {
+	if cluster, err := h.Svc.ClusterSettings(context.Background()); err != nil || cluster.ImageSeconds != 77 {
 		t.Errorf("the log keeps images for %+v: %v", cluster, err)
 	}
 	store(h, kernel.ClusterNamespace, harness.Relaxed(`{_id: "changeStreamOptions", preAndPostImages: {expireAfterSeconds: "off"}}`))
-	if cluster, err := h.Svc.ClusterSettings(); err != nil || cluster.ImageSeconds != 0 {
+	if cluster, err := h.Svc.ClusterSettings(context.Background()); err != nil || cluster.ImageSeconds != 0 {
 		t.Errorf("the log keeps images for %+v: %v", cluster, err)
 	}
 }
@@ -110,7 +110,7 @@ func TestUnreadableSettingFailsTheCommand(t *testing.T) {
 		e.Broken = storage.Namespace{}
 		h.OK(tt.command)
 	}
-	cluster, err := h.Svc.ClusterSettings()
+	cluster, err := h.Svc.ClusterSettings(context.Background())
 	if err != nil || cluster.ReadMillis != 5000 {
 		t.Errorf("a read may take %+v: %v", cluster, err)
 	}

@@ -70,7 +70,7 @@ func runSetQuerySettings(c *kernel.Call) error {
 	if err := checkSettings(a.Settings); err != nil {
 		return err
 	}
-	cluster, err := c.Svc.ClusterSettings()
+	cluster, err := c.ClusterSettings()
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func runRemoveQuerySettings(c *kernel.Call) error {
 	if err != nil {
 		return err
 	}
-	cluster, err := c.Svc.ClusterSettings()
+	cluster, err := c.ClusterSettings()
 	if err != nil || cluster.Queries.Find(q.Hash) == nil {
 		return err
 	}
@@ -274,7 +274,7 @@ func decides(settings value.Doc) bool {
 
 // OpenQuerySettings lists the settings: the stage $querySettings.
 func OpenQuerySettings(h *pipeline.Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
-	cluster, err := h.Exec.Running().Svc.ClusterSettings()
+	cluster, err := h.Exec.Running().ClusterSettings()
 	if err != nil {
 		return nil, err
 	}

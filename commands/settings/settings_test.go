@@ -1,6 +1,7 @@
 package settings_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -55,7 +56,7 @@ func TestDefaultRWConcern(t *testing.T) {
 	}
 	// It is kept where mongod keeps it, and found again.
 	h.Svc.Settings = kernel.NewSettings() // as after a restart
-	again, err := h.Svc.DefaultConcerns()
+	again, err := h.Svc.DefaultConcerns(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
