@@ -41,18 +41,21 @@ func (c *changed) since(stamp func(storage.Namespace) (uint64, error)) (any, gon
 	return any, gone
 }
 
-// ChangedElsewhere is called when another server has committed something: the waiting
-// receivers of the queues that have changed look again. Queues that are gone are forgotten.
+// ChangedElsewhere is called when another server has committed something: of each queue that
+// has changed, waiting receivers look again, one after the other as long as there are
+// messages. Queues that are gone are forgotten.
 // stamp is [storage.Engine.Stamp].
 func (b *Broker) ChangedElsewhere(stamp func(storage.Namespace) (uint64, error)) {
 	var dropped []*runtimeState
 	b.each(func(q *runtimeState) {
 		any, gone := q.elsewhere.since(stamp)
-		if any {
-			q.wakeAll(nil)
-		}
-		if gone {
+		switch {
+		case gone:
 			dropped = append(dropped, q)
+			q.wakeAll(nil)
+		case any:
+			q.main.wakeForNews()
+			q.dead.wakeForNews()
 		}
 	})
 	if len(dropped) == 0 {

@@ -1,13 +1,18 @@
 package queue
 
 import (
+	"context"
 	"errors"
+	"runtime"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/ttl"
+	"github.com/duskdb/duskdb/value"
 )
 
 // What is kept in memory of a queue that another server has dropped is forgotten, and its
@@ -34,10 +39,153 @@ func TestForgetsWhatIsDroppedElsewhere(t *testing.T) {
 		select {
 		case <-receiver.ch:
 			woken = true
+			q.main.beginPoll(receiver)
+			q.main.endPoll(receiver, never, true)
 		default:
 		}
 		if woken != step.wakes || len(b.queues) != step.left {
 			t.Errorf("step %d: woken: %v, %d queues are known, want %v, %d", i, woken, len(b.queues), step.wakes, step.left)
 		}
+	}
+}
+
+// countingStore counts the transactions that only read.
+type countingStore struct {
+	Store
+	views atomic.Int64
+}
+
+func (s *countingStore) View(ctx context.Context, fn func(storage.Tx) error) error {
+	s.views.Add(1)
+	return s.Store.View(ctx, fn)
+}
+
+// One receiver looks for what another server has sent, and the next one only if there was
+// something.
+func TestReceiversLookInTurn(t *testing.T) {
+	e := newEnv(t)
+	e.create("q", `{}`)
+	e.broker.Shared = true
+	store := &countingStore{Store: e.engine}
+	until := func(views int64) {
+		t.Helper()
+		for deadline := time.Now().Add(20 * time.Second); store.views.Load() < views; runtime.Gosched() {
+			if time.Now().After(deadline) {
+				t.Fatalf("%d polls, want %d", store.views.Load(), views)
+			}
+		}
+	}
+	const receivers = 12
+	var all []chan result
+	ctx, cancel := context.WithCancel(e.ctx)
+	defer cancel()
+	for i := range receivers {
+		ch := make(chan result, 1)
+		all = append(all, ch)
+		go func() {
+			docs, err := e.broker.Receive(ctx, store, Request{Ref: ref("q"), Max: 1, Wait: MaxWait}, e.now())
+			ch <- result{docs, err}
+		}()
+		until(2 * int64(i+1)) // it has looked for the queue and for messages
+	}
+	e.broker.ChangedElsewhere(e.engine.Stamp) // what has been there before
+	until(2*receivers + 1)
+	before := store.views.Load()
+	other := NewBroker(e.clock, e.clock, &e.metrics)
+	if _, err := other.Send(e.ctx, e.engine, ref("q"), []value.Doc{value.MustJSON(`{"_id": 1}`), value.MustJSON(`{"_id": 2}`)}, e.now()); err != nil {
+		t.Fatal(err)
+	}
+	e.broker.ChangedElsewhere(e.engine.Stamp)
+	e.got(t, all[0], 1)
+	e.got(t, all[1], 2)
+	until(before + 3)
+	for range 100 {
+		runtime.Gosched()
+	}
+	// Each message makes another receiver look. It may do so twice, as its lock will lapse.
+	if polls := store.views.Load() - before; polls > 5 {
+		t.Errorf("%d polls for 2 messages, want at most 5", polls)
+	}
+	cancel()
+	for _, ch := range all[2:] {
+		if r := get(t, ch); len(r.docs) != 0 {
+			t.Errorf("received %v", r.docs)
+		}
+	}
+}
+
+// A receiver that looks passes on what the others have to know.
+func TestReceiversPassNewsOn(t *testing.T) {
+	signalled := func(x *waiter) bool {
+		select {
+		case <-x.ch:
+			return true
+		default:
+			return false
+		}
+	}
+	for _, tt := range []struct {
+		name    string
+		due     int64 // of the first, when it has looked
+		nothing bool
+		leaves  bool
+		wakes   []bool // the second and the third
+	}{
+		{"nothing", 200, true, false, []bool{false, false}},
+		{"nothing, and it leaves", 200, true, true, []bool{false, false}},
+		{"it alone has the timer", 50, true, false, []bool{false, false}},
+		{"it alone has the timer, and leaves", 50, true, true, []bool{true, false}},
+		{"a message", 200, false, true, []bool{true, false}},
+	} {
+		var w waiters
+		list := []*waiter{w.join(), w.join(), w.join()}
+		for _, x := range list {
+			w.beginPoll(x)
+			w.endPoll(x, 100, true)
+		}
+		w.wakeForNews()
+		if !signalled(list[0]) || signalled(list[1]) || signalled(list[2]) {
+			t.Errorf("%s: not the first alone was woken", tt.name)
+		}
+		w.beginPoll(list[0])
+		w.endPoll(list[0], tt.due, tt.nothing)
+		if tt.leaves {
+			w.leave(list[0])
+		}
+		if got := []bool{signalled(list[1]), signalled(list[2])}; !slices.Equal(got, tt.wakes) {
+			t.Errorf("%s: woken %v, want %v", tt.name, got, tt.wakes)
+		}
+	}
+	// What is due before all timers wakes one receiver, what is due later none.
+	var w waiters
+	a, b := w.join(), w.join()
+	for _, x := range []*waiter{a, b} {
+		w.beginPoll(x)
+		w.endPoll(x, 100, true)
+	}
+	if w.wake(0, 100); signalled(a) || signalled(b) {
+		t.Error("a receiver was woken for what it expects")
+	}
+	if w.wake(0, 99); !signalled(a) || signalled(b) {
+		t.Error("not the first alone was woken for what is due earlier")
+	}
+	// While it polls its timer does not count.
+	w.beginPoll(a)
+	w.beginPoll(b)
+	if w.wake(0, 150); !signalled(a) {
+		t.Error("nobody was woken for what those that poll may not see")
+	}
+	w.leave(a)
+	w.leave(b)
+	// News that come while the first polls are looked for by it again, or by the next.
+	a, b = w.join(), w.join()
+	w.beginPoll(a)
+	w.wakeForNews()
+	w.endPoll(a, 100, true)
+	if w.leave(a); !signalled(b) {
+		t.Error("the news were lost")
+	}
+	if w.beginPoll(b); !b.looks {
+		t.Error("the second does not know that there are news")
 	}
 }

@@ -58,17 +58,21 @@ func (b *Broker) Receive(ctx context.Context, s Store, r Request, now int64) ([]
 			w.wake(1, 0) // the next waiting receiver takes its place
 			return nil, errGone
 		}
-		w.beginPoll()
+		w.beginPoll(x)
 		docs, due, err := b.take(ctx, s, r, now)
-		w.endPoll(x, due)
+		w.endPoll(x, due, err == nil && len(docs) == 0)
 		if err != nil && ctx.Err() != nil { // interrupted while it polled, not while it waited
 			err = mongoerr.From(context.Cause(ctx))
 		}
 		if err != nil || len(docs) > 0 || ends.passed() || b.isClosed() {
 			return docs, err
 		}
-		if err := ends.wait(ctx, x, due); err != nil {
+		fired, err := ends.wait(ctx, x, due)
+		if err != nil {
 			return nil, err
+		}
+		if fired {
+			w.timed(x)
 		}
 		now = b.clock.NowMillis()
 	}
@@ -104,8 +108,8 @@ func (d *deadline) passed() bool {
 }
 
 // wait returns when the receiver is woken, a message is due, or the deadline
-// has come.
-func (d *deadline) wait(ctx context.Context, x *waiter, due int64) error {
+// has come. fired reports whether that was due to the time.
+func (d *deadline) wait(ctx context.Context, x *waiter, due int64) (fired bool, err error) {
 	server := timerAt(d.b.clock, min(due, d.server))
 	defer server.Stop()
 	real := timerAt(d.b.real, d.real)
@@ -113,11 +117,13 @@ func (d *deadline) wait(ctx context.Context, x *waiter, due int64) error {
 	select {
 	case <-x.ch:
 	case <-server.C():
+		return true, nil
 	case <-real.C():
+		return true, nil
 	case <-ctx.Done():
-		return mongoerr.From(context.Cause(ctx))
+		return false, mongoerr.From(context.Cause(ctx))
 	}
-	return nil
+	return false, nil
 }
 
 func timerAt(c clock.Clock, ms int64) clock.Timer {
