@@ -174,20 +174,6 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-func TestRankedRemoves(t *testing.T) {
-	top := NewTop(math.MaxInt64, false)
-	for _, k := range []byte{3, 1, 2, 1} {
-		if err := top.AddKeyed([]byte{k}, value.Int32(int32(k))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	top.Remove([]byte{1})
-	top.Remove([]byte{9})
-	if got := top.Result().JSON(); got != "[1,2,3]" {
-		t.Error(got)
-	}
-}
-
 func TestAvgOfDecimalsDividesOnce(t *testing.T) {
 	a := NewAvg()
 	for _, s := range []string{"1.10", "2.20", "3.31"} {

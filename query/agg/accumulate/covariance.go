@@ -29,6 +29,12 @@ func (s *pairSum) add(v value.Value) {
 	s.t.widen(v.Kind())
 }
 
+// join adds another sum.
+func (s *pairSum) join(o *pairSum) {
+	s.t.join(&o.t)
+	s.plus, s.minus, s.nans = s.plus || o.plus, s.minus || o.minus, s.nans || o.nans
+}
+
 // sum is the sum in the widest type of its numbers.
 func (s *pairSum) sum() value.Value {
 	switch {
@@ -99,6 +105,29 @@ func (c *Covariance) Add(v value.Value) {
 		product, _ := value.Mul(difference(x, before), difference(y, c.y.mean(c.n)))
 		c.moment.add(product)
 	}
+}
+
+// Joined returns the covariance of the pairs of both, by Chan's formula.
+func (c *Covariance) Joined(d *Covariance) *Covariance {
+	j := NewCovariance(c.sample)
+	j.n = c.n + d.n
+	for _, part := range []*Covariance{c, d} {
+		j.x.join(&part.x)
+		j.y.join(&part.y)
+		j.moment.join(&part.moment)
+	}
+	if c.n == 0 || d.n == 0 {
+		return j
+	}
+	between, _ := value.Mul(difference(d.x.mean(d.n), c.x.mean(c.n)), difference(d.y.mean(d.n), c.y.mean(c.n)))
+	weight := value.Double(float64(c.n) * float64(d.n) / float64(j.n))
+	if between.Kind() == value.KindDecimal {
+		product, _ := value.Mul(value.DecimalValue(value.DecimalFromInt64(c.n)), value.Int64(d.n))
+		weight = value.DecimalValue(product.Decimal().Div(value.DecimalFromInt64(j.n)))
+	}
+	between, _ = value.Mul(between, weight)
+	j.moment.add(between)
+	return j
 }
 
 // Result is the covariance, null if there are too few pairs.

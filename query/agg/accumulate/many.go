@@ -29,6 +29,9 @@ func NewLastN(n int64) *Ends { return &Ends{name: "$lastN", n: n, last: true, li
 // SetLimit changes how many bytes it may grow to.
 func (e *Ends) SetLimit(n int) { e.limit = n }
 
+// N returns how many values it keeps.
+func (e *Ends) N() int64 { return e.n }
+
 // Add takes v if there is room or it is a $lastN.
 func (e *Ends) Add(v value.Value) error {
 	if v.IsMissing() {
@@ -158,13 +161,11 @@ func (r *Ranked) evict(key []byte) bool {
 	return true
 }
 
-// Remove takes out the oldest value with this key, for sliding windows.
-func (r *Ranked) Remove(key []byte) {
-	at, found := slices.BinarySearchFunc(r.items, key, func(it ranked, key []byte) int { return bytes.Compare(it.key, key) })
-	if found {
-		r.items = slices.Delete(r.items, at, at+1)
-	}
-}
+// N returns how many values it keeps.
+func (r *Ranked) N() int64 { return r.n }
+
+// Greatest reports whether it keeps the values with the greatest keys.
+func (r *Ranked) Greatest() bool { return r.bottom }
 
 // Result returns the value itself if single is set, else an array.
 func (r *Ranked) Result() value.Value {

@@ -73,6 +73,21 @@ func (p *Percentile) Result() value.Value {
 	return value.NewArray(vs...)
 }
 
+// OfSorted returns the result for n numbers in ascending order instead of those that were
+// added.
+func (p *Percentile) OfSorted(n int, number func(i int) float64) value.Value {
+	vs := make([]value.Value, len(p.ps))
+	for i, q := range p.ps {
+		if vs[i] = value.Null(); n > 0 {
+			vs[i] = value.Double(number(Rank(n, q)))
+		}
+	}
+	if p.median {
+		return vs[0]
+	}
+	return value.NewArray(vs...)
+}
+
 func (p *Percentile) at(q float64) value.Value {
 	switch {
 	case len(p.digest) > 0:

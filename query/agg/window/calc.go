@@ -101,9 +101,23 @@ func (f *windowFunction) derivative(y1, y2, t1, t2 value.Value) (value.Value, er
 
 func evalIntegral(f *windowFunction, pt *windowPartition) windowResult {
 	areas := f.areas(pt)
+	sums := &fold[value.Value]{pt: pt, size: valueSize, of: areas.at, join: func(a, b value.Value) (value.Value, error) {
+		sum, _ := value.Add(a, b)
+		return sum, nil
+	}}
 	return overWindow(f, pt, func(w span) (value.Value, error) {
 		areas.drop(w.from)
 		sum := value.Int32(0)
+		if w.to-w.from > smallWindow {
+			first, err := areas.at(w.from)
+			if err == nil {
+				sum, err = sums.over(span{w.from + 1, w.to})
+			}
+			if err != nil {
+				return first, err
+			}
+			w.from = w.to
+		}
 		for j := w.from; j < w.to; j++ {
 			area, err := areas.at(j)
 			if err != nil {
@@ -194,11 +208,12 @@ func evalExpMovingAvg(f *windowFunction, pt *windowPartition) windowResult {
 	}
 }
 
-// evalCovariance evaluates $covariancePop and $covarianceSamp. If a window loses
-// documents, it is computed again from all its pairs, because subtracting a pair
-// loses digits.
+// evalCovariance evaluates $covariancePop and $covarianceSamp. If a small window loses
+// documents, it is computed again from all its pairs, because subtracting a pair loses digits;
+// a larger one is joined from parts.
 func evalCovariance(f *windowFunction, pt *windowPartition) windowResult {
 	in := pt.values(f.arg)
+	parts := f.covariances(in)
 	var c *accumulate.Covariance
 	have := span{-1, -1}
 	return func(i int) (value.Value, error) {
@@ -207,6 +222,13 @@ func evalCovariance(f *windowFunction, pt *windowPartition) windowResult {
 			return value.Value{}, err
 		}
 		in.drop(w.from)
+		if f.bounds.lower.kind != boundUnbounded && w.to-w.from > smallWindow {
+			all, err := parts.over(w)
+			if err != nil {
+				return value.Value{}, err
+			}
+			return all.Result(), nil
+		}
 		if w.from != have.from || w.to < have.to {
 			c, have = accumulate.NewCovariance(f.op == "$covarianceSamp"), span{w.from, w.from}
 		}
@@ -224,5 +246,22 @@ func evalCovariance(f *windowFunction, pt *windowPartition) windowResult {
 			}
 		}
 		return c.Result(), nil
+	}
+}
+
+// covariances returns the fold of the pairs of a window.
+func (f *windowFunction) covariances(in *column[value.Value]) *fold[*accumulate.Covariance] {
+	return &fold[*accumulate.Covariance]{
+		pt:   in.pt,
+		size: func(*accumulate.Covariance) int64 { return 512 },
+		of: func(i int) (*accumulate.Covariance, error) {
+			c := accumulate.NewCovariance(f.op == "$covarianceSamp")
+			v, err := in.at(i)
+			if err == nil {
+				c.Add(v)
+			}
+			return c, err
+		},
+		join: func(a, b *accumulate.Covariance) (*accumulate.Covariance, error) { return a.Joined(b), nil },
 	}
 }

@@ -11,15 +11,30 @@ import (
 // evalAccumulator runs an accumulator over the window of each document.
 func evalAccumulator(f *windowFunction, pt *windowPartition) windowResult {
 	a := &windowAccumulator{f: f, pt: pt, in: f.fed(pt), have: span{-1, -1}}
-	if f.bounds.lower.kind != boundUnbounded && (f.op == "$sum" || f.op == "$avg") {
-		a.sliding = &slidingTotal{have: span{-1, -1}}
+	if f.bounds.lower.kind != boundUnbounded {
+		switch f.op {
+		case "$sum", "$avg":
+			a.sliding = &slidingTotal{have: span{-1, -1}}
+			a.fold = a.folded()
+		case "$stdDevPop", "$stdDevSamp":
+			a.fold = a.folded()
+		case "$addToSet":
+			a.set = &distinctWindow{a: a}
+		case "$push", "$firstN", "$lastN", "$count":
+		default:
+			a.ordered = &orderedWindow{a: a}
+		}
 	}
 	return a.result
 }
 
-// windowAccumulator is an accumulator over windows. As long as windows only grow
-// at their end, they share one state. A window that loses documents is computed
-// again, except for sums of integers.
+// accumulator is short for the interface of accumulators.
+type accumulator = accumulate.Accumulator
+
+// windowAccumulator is an accumulator over windows. As long as windows only grow at their
+// end, they share one state. A small window that loses documents is computed again, a larger
+// one in a way that depends on the operator: no result costs more than the logarithm of the
+// window, or the size of the result.
 type windowAccumulator struct {
 	f       *windowFunction
 	pt      *windowPartition
@@ -28,6 +43,9 @@ type windowAccumulator struct {
 	have    span // what is in acc
 	last    value.Value
 	sliding *slidingTotal // nil: not possible, or no longer
+	fold    *fold[value.Value]
+	ordered *orderedWindow
+	set     *distinctWindow
 }
 
 func (a *windowAccumulator) result(i int) (value.Value, error) {
@@ -41,7 +59,7 @@ func (a *windowAccumulator) result(i int) (value.Value, error) {
 }
 
 // over returns the result for a window.
-func (a *windowAccumulator) over(w span) (value.Value, error) {
+func (a *windowAccumulator) over(w span) (v value.Value, err error) {
 	if a.f.op == "$count" {
 		return value.Int(int64(max(w.to-w.from, 0))), nil
 	}
@@ -52,17 +70,65 @@ func (a *windowAccumulator) over(w span) (value.Value, error) {
 		}
 		a.sliding = nil
 	}
+	switch large := w.to-w.from > smallWindow; {
+	case a.ordered != nil:
+		return a.ordered.over(w)
+	case a.fold != nil && large:
+		return a.folding(w)
+	case a.set != nil && large:
+		return a.set.over(w)
+	}
+	if w, err = a.ends(w); err != nil {
+		return value.Value{}, err
+	}
 	if a.acc != nil && w == a.have {
 		return a.last, nil
 	}
 	if err := a.fill(w); err != nil {
 		return value.Value{}, err
 	}
-	a.last = nullIfMissing(a.acc.Result())
-	if s, ok := a.acc.(*accumulate.StdDev); ok && a.f.bounds.lower.kind != boundUnbounded {
-		a.last = s.WindowResult()
-	}
+	a.last = a.resultOf(a.acc)
 	return a.last, nil
+}
+
+func (a *windowAccumulator) resultOf(acc accumulator) value.Value {
+	if s, ok := acc.(*accumulate.StdDev); ok && a.f.bounds.lower.kind != boundUnbounded {
+		return s.WindowResult()
+	}
+	return nullIfMissing(acc.Result())
+}
+
+// folding returns the result for a window from the states of its parts.
+func (a *windowAccumulator) folding(w span) (value.Value, error) {
+	state, err := a.fold.over(w)
+	if err != nil {
+		return state, err
+	}
+	acc, err := a.f.acc.Start(a.pt.x, value.Value{})
+	if err == nil {
+		err = acc.Merge(state)
+	}
+	if err != nil {
+		return value.Value{}, err
+	}
+	return a.resultOf(acc), nil
+}
+
+// ends returns the part of a window that loses documents in which $firstN or $lastN takes its
+// values.
+func (a *windowAccumulator) ends(w span) (span, error) {
+	if a.f.bounds.lower.kind == boundUnbounded || a.f.op != "$firstN" && a.f.op != "$lastN" {
+		return w, nil
+	}
+	acc, err := a.f.acc.Start(a.pt.x, value.Value{})
+	if err != nil {
+		return w, err
+	}
+	n := int(min(acc.(*accumulate.Ends).N(), int64(max(w.to-w.from, 0))))
+	if a.f.op == "$firstN" {
+		return span{w.from, w.from + n}, nil
+	}
+	return span{w.to - n, w.to}, nil
 }
 
 // fill brings the state to that of a window.

@@ -208,6 +208,9 @@ func TestWindowsAgreeWithGroups(t *testing.T) {
 			if (r.Kind() == value.KindDouble || deviation) && math.Abs(r.Double()-want.AsDouble()) < 1e-9 {
 				continue
 			}
+			if lower > -100 && strings.Contains(acc, "$max") && value.Compare(r, want) == 0 {
+				continue // MongoDB's window takes the latest of equal values, its group the first
+			}
 			if r.JSON() != want.JSON() || r.Kind() != want.Kind() {
 				rt.Fatalf("%s document %d: %s, want %s", pipeline, i, r.JSON(), want.JSON())
 			}
