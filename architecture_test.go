@@ -44,7 +44,7 @@ var imports = map[string]string{
 	// Aggregation, in rooms, from the ground up.
 	"query/agg/accumulate": language + " query/expr/exact",
 	"query/agg/spill":      "",
-	"query/agg/stage":      language + " query/expr query/match",
+	"query/agg/stage":      language + " query/expr query/match query/project/marks",
 	"query/agg/order":      language + " query/agg/spill query/agg/stage query/expr",
 	"query/agg/flow":       language + " query/agg/stage query/expr query/match query/project",
 	"query/agg/source":     language + " query/agg/stage query/expr query/match",

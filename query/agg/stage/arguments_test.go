@@ -1,9 +1,11 @@
 package stage_test
 
 import (
+	"bytes"
 	"slices"
-	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/agg/internal/aggtest"
@@ -144,8 +146,8 @@ func TestPathsThatMeet(t *testing.T) {
 	}
 }
 
-// TestSetPathEach: as $addFields does, a path goes into the elements of arrays.
-func TestSetPathEach(t *testing.T) {
+// TestSetter: as $addFields does, a path goes into the elements of arrays.
+func TestSetter(t *testing.T) {
 	for _, tt := range []struct{ doc, path, v, want string }{
 		{`{"a": [{"b": 1}, 5, []]}`, "b", `9`, `{"a":[{"b":1},5,[]],"b":9}`},
 		{`{"a": [{"b": 1, "c": 2}, 5]}`, "a.b", `9`, `{"a":[{"b":9,"c":2},{"b":9}]}`},
@@ -154,7 +156,7 @@ func TestSetPathEach(t *testing.T) {
 		{`{"a": 5}`, "a.b", `9`, `{"a":{"b":9}}`},
 		{`{}`, "a.b", `9`, `{"a":{"b":9}}`},
 	} {
-		if got := stage.SetPathEach(value.MustJSON(tt.doc), strings.Split(tt.path, "."), of(tt.v)).JSON(); got != tt.want {
+		if got := stage.NewSetter([]string{tt.path}).Set(value.MustJSON(tt.doc), []value.Value{of(tt.v)}).JSON(); got != tt.want {
 			t.Errorf("%s: got %s, want %s", tt.doc, got, tt.want)
 		}
 	}
@@ -163,6 +165,27 @@ func TestSetPathEach(t *testing.T) {
 	}
 	aggtest.CheckError(t, stage.CheckFieldPath("a..b"), "15998: FieldPath field names may not be empty strings.")
 	aggtest.CheckError(t, stage.CheckFieldPath("a."), "40353: FieldPath must not end with a '.'.")
+}
+
+// A setter of several paths does what setters of one path do one after the other.
+func TestSetterOfManyPaths(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		d := aggtest.GenDoc(r, 1)
+		paths := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c", "d", "a.b", "a.c", "b.c", "b.a.c", "c.a.b", "c.a.c", "d.a"}), 1, 6, rapid.ID[string]).Draw(r, "paths")
+		for i := 0; i < len(paths); i++ { // without those within others
+			paths = slices.DeleteFunc(paths, func(p string) bool { return stage.Inside(p, paths[min(i, len(paths)-1)]) })
+		}
+		values, want := make([]value.Value, len(paths)), d
+		for i, path := range paths {
+			if rapid.IntRange(0, 4).Draw(r, "value") > 0 {
+				values[i] = value.Int32(int32(100 + i))
+			}
+			want = stage.NewSetter([]string{path}).Set(want, values[i:i+1])
+		}
+		if got := stage.NewSetter(paths).Set(d, values); !bytes.Equal(got, want) {
+			r.Fatalf("%s with %v = %v: %s, want %s", d, paths, values, got, want)
+		}
+	})
 }
 
 // TestRulesOfOptions: rules that depend on what a pipeline is for.

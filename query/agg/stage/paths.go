@@ -16,20 +16,11 @@ func CheckFieldPath(path string) error { return expr.CheckFieldPath(path) }
 func SetPath(d value.Doc, parts []string, v value.Value) value.Doc {
 	var b value.Builder
 	b.Reset(make([]byte, 0, len(d)+len(v.Bytes())+32))
-	appendSet(&b, d, parts, v, false)
+	appendSet(&b, d, parts, v)
 	return b.Doc()
 }
 
-// SetPathEach is like SetPath, but sets the path in each element of arrays on the path,
-// as $addFields does.
-func SetPathEach(d value.Doc, parts []string, v value.Value) value.Doc {
-	var b value.Builder
-	b.Reset(make([]byte, 0, len(d)+len(v.Bytes())+32))
-	appendSet(&b, d, parts, v, true)
-	return b.Doc()
-}
-
-func appendSet(b *value.Builder, d value.Doc, parts []string, v value.Value, each bool) {
+func appendSet(b *value.Builder, d value.Doc, parts []string, v value.Value) {
 	found := false
 	for it := d.Iter(); it.Next(); {
 		if found || it.Key() != parts[0] {
@@ -37,25 +28,17 @@ func appendSet(b *value.Builder, d value.Doc, parts []string, v value.Value, eac
 			continue
 		}
 		found = true
-		appendSetField(b, parts, it.Value(), v, each)
+		appendSetField(b, parts, it.Value(), v)
 	}
 	if !found && !v.IsMissing() {
-		appendSetField(b, parts, value.Value{}, v, each)
+		appendSetField(b, parts, value.Value{}, v)
 	}
 }
 
 // appendSetField writes the field parts[0], whose value was old.
-func appendSetField(b *value.Builder, parts []string, old, v value.Value, each bool) {
+func appendSetField(b *value.Builder, parts []string, old, v value.Value) {
 	if len(parts) == 1 {
 		b.Append(parts[0], v)
-		return
-	}
-	if each && old.Kind() == value.KindArray {
-		b.StartArray(parts[0])
-		for e := range old.Doc().Values() {
-			appendSetElement(b, parts, e, v)
-		}
-		b.End()
 		return
 	}
 	if old.Kind() != value.KindDocument {
@@ -66,12 +49,8 @@ func appendSetField(b *value.Builder, parts []string, old, v value.Value, each b
 		old = value.Document(value.EmptyDoc)
 	}
 	b.StartDocument(parts[0])
-	appendSet(b, old.Doc(), parts[1:], v, each)
+	appendSet(b, old.Doc(), parts[1:], v)
 	b.End()
-}
-
-func appendSetElement(b *value.Builder, parts []string, e, v value.Value) {
-	appendSetField(b, append([]string{""}, parts[1:]...), e, v, true)
 }
 
 // TopField returns the path that changes when a stage sets path: its whole top-level

@@ -20,7 +20,7 @@ type Place struct {
 func NewPlace(d value.Doc, parts []string) Place {
 	var b value.Builder
 	b.Reset(make([]byte, 0, min(len(d), 512)+16))
-	appendSet(&b, d, parts, value.Null(), false) // null takes no bytes
+	appendSet(&b, d, parts, value.Null()) // null takes no bytes
 	d = b.Doc()
 	p := Place{}
 	at := 0

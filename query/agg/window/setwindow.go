@@ -17,6 +17,7 @@ type windowStage struct {
 	partitionBy *expr.Expr // nil: one partition
 	sortBy      order.Pattern
 	outputs     []*windowOutput
+	setter      *stage.Setter // of the outputs
 }
 
 // windowOutput is one field that the stage computes.
@@ -91,14 +92,14 @@ func (s *windowStage) isWhole() bool {
 }
 
 func (s *windowStage) parseOutputs(p *stage.Parser, d value.Doc) error {
+	var paths []string
+	taken := map[string]bool{} // paths, and with false what they are within
 	for k, f := range d.All() {
 		if err := stage.CheckFieldPath(k); err != nil {
 			return err
 		}
-		for _, o := range s.outputs {
-			if stage.Overlaps(o.path, k) {
-				return mongoerr.New(6307900, "$setWindowFields 'output' specification contains two conflicting paths")
-			}
+		if !takePath(taken, k) {
+			return mongoerr.New(6307900, "$setWindowFields 'output' specification contains two conflicting paths")
 		}
 		if f.Kind() != value.KindDocument {
 			return mongoerr.Newf(mongoerr.FailedToParse, "The field '%s' must be an object", k)
@@ -107,9 +108,28 @@ func (s *windowStage) parseOutputs(p *stage.Parser, d value.Doc) error {
 		if err != nil {
 			return err
 		}
-		s.outputs = append(s.outputs, &windowOutput{path: strings.Clone(k), f: fn})
+		paths = append(paths, strings.Clone(k))
+		s.outputs = append(s.outputs, &windowOutput{path: paths[len(paths)-1], f: fn})
 	}
+	s.setter = stage.NewSetter(paths)
 	return nil
+}
+
+// takePath adds a path to those that are taken. It returns false if one of them overlaps it.
+func takePath(taken map[string]bool, path string) bool {
+	if _, known := taken[path]; known {
+		return false
+	}
+	for i := range path {
+		if path[i] == '.' {
+			if taken[path[:i]] {
+				return false
+			}
+			taken[path[:i]] = false
+		}
+	}
+	taken[path] = true
+	return true
 }
 
 // desugar adds the stages that sort the input before the stage.
@@ -207,7 +227,7 @@ type windowPartition struct {
 }
 
 func (s *windowStage) Open(x *stage.Exec, src stage.Iterator) (stage.Iterator, error) {
-	return &windowIterator{x: x, s: s, src: src, results: make([]windowResult, len(s.outputs))}, nil
+	return &windowIterator{x: x, s: s, src: src, results: make([]windowResult, len(s.outputs)), values: make([]value.Value, len(s.outputs))}, nil
 }
 
 // windowIterator reads a partition and returns its documents with the results of
@@ -223,6 +243,7 @@ type windowIterator struct {
 	nextKey []byte
 	part    *windowPartition
 	results []windowResult // by output
+	values  []value.Value  // of the present document, by output
 	i       int
 }
 
@@ -240,13 +261,12 @@ func (it *windowIterator) Next() (value.Doc, error) {
 	if err != nil {
 		return nil, err
 	}
-	for k, o := range it.s.outputs {
-		v, err := it.results[k](it.i)
-		if err != nil {
+	for k := range it.s.outputs {
+		if it.values[k], err = it.results[k](it.i); err != nil {
 			return nil, err
 		}
-		d = stage.SetPathEach(d, strings.Split(o.path, "."), v)
 	}
+	d = it.s.setter.Set(d, it.values)
 	it.x.Env.Meta = it.part.metas[it.i]
 	it.i++
 	return d, it.x.Tick()
