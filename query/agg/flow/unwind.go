@@ -15,6 +15,7 @@ type Unwind struct {
 	Preserve bool   // keep documents without elements
 	Index    string // includeArrayIndex, "": none
 	at       []string
+	needed   map[string]bool // top-level fields that later stages need, nil: all
 }
 
 // ParseUnwind compiles $unwind.
@@ -106,6 +107,37 @@ func (s *Unwind) Effect() stage.Effect {
 	return e
 }
 
+// Needing returns the stage for later ones that need only the fields of d, nil: all.
+func (s *Unwind) Needing(d *stage.Deps) *Unwind {
+	if d == nil && s.needed == nil {
+		return s
+	}
+	out := *s
+	out.needed = nil
+	if d != nil {
+		out.needed = map[string]bool{s.parts[0]: true}
+		for path := range d.Paths {
+			out.needed[stage.TopField(path)] = true
+		}
+	}
+	return &out
+}
+
+// trim removes the fields of a document that no later stage needs.
+func (s *Unwind) trim(d value.Doc) value.Doc {
+	if s.needed == nil {
+		return d
+	}
+	var b value.Builder
+	b.Reset(make([]byte, 0, 128))
+	for it := d.Iter(); it.Next(); {
+		if s.needed[it.Key()] {
+			b.Raw(it.Element())
+		}
+	}
+	return b.Doc()
+}
+
 // Open runs the stage.
 func (s *Unwind) Open(x *stage.Exec, src stage.Iterator) (stage.Iterator, error) {
 	return &unwindIterator{x: x, s: s, src: src, path: value.ParsePath(s.Path)}, nil
@@ -146,7 +178,7 @@ func (it *unwindIterator) begin(d value.Doc) value.Doc {
 	v := it.path.Get(d)
 	switch {
 	case v.Kind() == value.KindArray && !v.Doc().IsEmpty():
-		it.doc, it.array, it.open, it.n = stage.NewPlace(d, it.s.parts), v.Doc().Iter(), true, 0
+		it.doc, it.array, it.open, it.n = stage.NewPlace(it.s.trim(d), it.s.parts), v.Doc().Iter(), true, 0
 		return nil
 	case v.Kind() == value.KindArray:
 		if !it.s.Preserve {

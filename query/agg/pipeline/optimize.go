@@ -8,6 +8,7 @@ import (
 	"github.com/duskdb/duskdb/query/agg/group"
 	"github.com/duskdb/duskdb/query/agg/order"
 	"github.com/duskdb/duskdb/query/agg/stage"
+	"github.com/duskdb/duskdb/value"
 )
 
 // The optimiser. Each rule looks at a stage and the next one, and either leaves them or
@@ -19,7 +20,10 @@ const maxRewrites = 10000
 
 // Optimize rewrites stages until no rule applies.
 func Optimize(p *stage.Parser, stages []stage.Stage) ([]stage.Stage, error) {
-	stages = dropEmptyMatches(slices.Clone(stages))
+	stages, err := joinRuns(p, dropEmptyMatches(slices.Clone(stages)))
+	if err != nil {
+		return nil, err
+	}
 	i := 0
 	for n := 0; i+1 < len(stages) && n < maxRewrites; n++ {
 		out, changed, err := rewritePair(p, stages[i], stages[i+1])
@@ -34,6 +38,7 @@ func Optimize(p *stage.Parser, stages []stage.Stage) ([]stage.Stage, error) {
 		i = max(i-1, 0)
 	}
 	widenSorts(stages)
+	trimUnwinds(stages)
 	if p.Within == "" {
 		group.FindSlots(stages)
 	}
@@ -56,6 +61,47 @@ func dropEmptyMatches(stages []stage.Stage) []stage.Stage {
 		m, ok := s.(*flow.Match)
 		return ok && m.Filter.IsEmpty()
 	})
+}
+
+// joinRuns joins runs of three and more $match stages at once; joining them one by one would
+// compile the filter of the first as many times.
+func joinRuns(p *stage.Parser, stages []stage.Stage) ([]stage.Stage, error) {
+	for i := 0; i < len(stages); i++ {
+		var filters []value.Value
+		for _, s := range stages[i:] {
+			m, ok := s.(*flow.Match)
+			if !ok {
+				break
+			}
+			filters = append(filters, value.Document(m.Filter))
+		}
+		if len(filters) < 3 {
+			continue
+		}
+		m, err := flow.NewMatch(p, value.NewDoc("$and", value.NewArray(filters...)))
+		if err != nil {
+			return nil, err
+		}
+		stages = slices.Replace(stages, i, i+len(filters), stage.Stage(m))
+	}
+	return stages, nil
+}
+
+// trimUnwinds sets which fields the stages behind each $unwind need, so that its documents,
+// one for each element, have no others.
+func trimUnwinds(stages []stage.Stage) {
+	for i, s := range stages {
+		u, ok := s.(*flow.Unwind)
+		if !ok {
+			continue
+		}
+		d, ok := Dependencies(stages[i+1:])
+		if !ok || d.Whole {
+			stages[i] = u.Needing(nil)
+			continue
+		}
+		stages[i] = u.Needing(&d)
+	}
 }
 
 // JoinMatches joins two $match stages.
