@@ -26,18 +26,37 @@ type killPattern struct {
 	roles  []auth.Name
 }
 
-// match returns the function that reports whether a session of this server fits.
+// match returns the function that reports whether a session of this server fits. It looks up
+// the patterns that name a session or a user instead of trying all.
 func (f killFilter) match(s *kernel.Service, ctx context.Context) (func(*session.Session) bool, error) {
-	var all []func(*session.Session) bool
+	type fits = func(*session.Session) bool
+	records, ids, users, others := map[string][]fits{}, map[[16]byte][]fits{}, map[digest][]fits{}, []fits(nil)
 	for _, p := range f {
-		fits, err := p.match(s, ctx)
+		one, err := p.match(s, ctx)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, fits)
+		switch {
+		case p.record != nil:
+			records[string(p.record)] = append(records[string(p.record)], one)
+		case p.id != nil:
+			ids[*p.id] = append(ids[*p.id], one)
+		case len(p.users) > 0:
+			for _, u := range p.users[0] {
+				users[u] = append(users[u], one)
+			}
+		default:
+			others = append(others, one)
+		}
 	}
 	return func(ss *session.Session) bool {
-		return len(all) == 0 || slices.ContainsFunc(all, func(fits func(*session.Session) bool) bool { return fits(ss) })
+		any := func(list []fits) bool {
+			return slices.ContainsFunc(list, func(one fits) bool { return one(ss) })
+		}
+		if len(f) == 0 || any(others) || any(ids[ss.Key.ID]) || any(users[ss.Record.UID]) {
+			return true
+		}
+		return len(records) > 0 && any(records[string(ss.Record.Doc())])
 	}, nil
 }
 
@@ -49,9 +68,16 @@ func (p *killPattern) match(s *kernel.Service, ctx context.Context) (func(*sessi
 			return nil, err
 		}
 	}
+	users := make([]map[digest]bool, len(p.users))
+	for i, list := range p.users {
+		users[i] = make(map[digest]bool, len(list))
+		for _, u := range list {
+			users[i][u] = true
+		}
+	}
 	return func(ss *session.Session) bool {
-		for _, list := range p.users {
-			if !slices.Contains(list, ss.Record.UID) {
+		for _, list := range users {
+			if !list[ss.Record.UID] {
 				return false
 			}
 		}
