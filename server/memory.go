@@ -60,7 +60,7 @@ func parseMemory(text string, total int64) (int64, error) {
 	if text == noMemoryLimit || text == "0" {
 		return 0, nil
 	}
-	bad := fmt.Errorf("memoryLimit must be bytes, a percentage or none, not %q", text)
+	bad := fmt.Errorf("memoryLimit must be bytes, such as 512MB or 2GB, a percentage or none, not %q", text)
 	if number, ok := strings.CutSuffix(text, "%"); ok {
 		p, err := strconv.ParseFloat(number, 64)
 		if err != nil || !(p > 0 && p <= 100) {

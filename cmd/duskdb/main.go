@@ -55,7 +55,7 @@ func parserFor(c *cli, more ...kong.Option) (*kong.Kong, error) {
 	}
 	options := []kong.Option{
 		kong.Name("duskdb"),
-		kong.Description("A MongoDB-compatible server for data that expires."),
+		kong.Description("A MongoDB-compatible server for data that expires. The options of the server: duskdb serve --help."),
 		kong.DefaultEnvars("DUSKDB"),
 		kong.PostBuild(withoutVariables),
 		kong.UsageOnError(),

@@ -21,7 +21,8 @@ func (manCmd) Run(ctx *kong.Context) error {
 func manual(w io.Writer, summary string, verbs []verb) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".TH DUSKDB 1 \"\" \"duskdb %s\" \"User Commands\"\n", roff(version))
-	fmt.Fprintf(&b, ".SH NAME\nduskdb \\- %s\n", roff(strings.TrimSuffix(summary, ".")))
+	summary, _, _ = strings.Cut(summary, ".") // the first sentence
+	fmt.Fprintf(&b, ".SH NAME\nduskdb \\- %s\n", roff(summary))
 	b.WriteString(".SH SYNOPSIS\n.nf\n")
 	for _, v := range verbs {
 		name := v.name
@@ -50,6 +51,33 @@ names the file that has the value.
 .TP
 .B MONGO_INITDB_DATABASE
 The database of the seeds of \-\-initdb.
+.SH FILES
+In the directory of \-\-dbpath, with the storage engine bunt:
+.TP
+.I duskdb.bunt
+The log: all data.
+.TP
+.I duskdb.lock
+The process that has the directory open. Do not remove it.
+.TP
+.I duskdb.state
+The length of the log when it was last created, compacted or closed.
+.TP
+.I duskdb.reserve
+Space reserved for deletes on a full disk.
+.TP
+.I duskdb.bunt.damaged\-n
+A log as it was before \-\-repair.
+.SH SIGNALS
+.TP
+.BR TERM ", " INT
+Finish the running commands and exit with 0. A second one cuts that short.
+.TP
+.B HUP
+Read the TLS certificates again.
+.TP
+.B USR1
+Start a new log file.
 .SH EXIT STATUS
 0 after success, 1 after a failure, 2 if the command line is wrong.
 .SH EXAMPLES

@@ -14,14 +14,14 @@ import (
 // likeMongod are flags that other programs pass to a mongod that they start,
 // such as mongodb-memory-server with a system binary.
 type likeMongod struct {
-	StorageEngine string `name:"storageEngine" enum:"bunt,pebble,postgres,wiredTiger,inMemory,ephemeralForTest" default:"bunt" help:"Storage engine. bunt: all data in memory, and in a log on disk. pebble: data larger than memory on disk, through a cache (--cacheSize). postgres: several servers over one PostgreSQL database (--storageURI). mongod's names are accepted: wiredTiger is bunt; inMemory and ephemeralForTest store nothing on disk (--dbpath :memory:)."`
-	StorageURI    string `name:"storageURI" help:"Database of the engine postgres: postgres://user:password@host/database. It has a password: better set it in the environment (DUSKDB_STORAGE_URI) or the configuration file."`
-	CacheSize     string `name:"cacheSize" help:"Memory for data that the engine pebble reads from disk: bytes, 256MB, or a percentage of the machine's or container's memory."`
-	KeyFile       string `name:"keyFile" type:"existingfile" help:"File with the key that members of a replica set share. There is only one member; as in mongod, the option turns access control on."`
+	StorageEngine string `group:"Data" name:"storageEngine" enum:"bunt,pebble,postgres,wiredTiger,inMemory,ephemeralForTest" default:"bunt" help:"Storage engine. bunt: all data in memory, and in a log on disk. pebble: data larger than memory on disk, through a cache (--cacheSize). postgres: several servers over one PostgreSQL database (--storageURI). mongod's names are accepted: wiredTiger is bunt; inMemory and ephemeralForTest store nothing on disk (--dbpath :memory:)."`
+	StorageURI    string `group:"Data" name:"storageURI" help:"Database of the engine postgres: postgres://user:password@host/database. It has a password: better set it in the environment (DUSKDB_STORAGE_URI) or the configuration file."`
+	CacheSize     string `group:"Data" name:"cacheSize" help:"Memory for data that the engine pebble reads from disk: bytes, 256MB, or a percentage of the machine's or container's memory."`
+	KeyFile       string `group:"Access and TLS" name:"keyFile" type:"existingfile" help:"File with the key that members of a replica set share. There is only one member; as in mongod, the option turns access control on."`
 
-	NoScripting bool `name:"noscripting" help:"Refuse server-side JavaScript: $$where, $$function, $$accumulator and mapReduce."`
+	NoScripting bool `group:"Access and TLS" name:"noscripting" help:"Refuse server-side JavaScript: $$where, $$function, $$accumulator and mapReduce."`
 
-	Word string `arg:"" optional:"" hidden:""` // "mongod", in front of the flags, as commands of containers have it
+	Word string `arg:"" name:"mongod" optional:"" help:"The word mongod, with which commands of containers begin; no effect."`
 }
 
 // readyLines are the lines that such programs wait for in the standard output;

@@ -1,5 +1,5 @@
 // Command release makes what people install: an archive with a static binary for each
-// platform, packages for npm, Python and Debian, the notices of the libraries that are
+// platform, packages for npm, Python, Debian and Homebrew, the notices of the libraries that are
 // linked in, a list of them in CycloneDX's form, and checksums.
 //
 //	go run ./internal/release                        everything, into dist/
@@ -42,17 +42,19 @@ type release struct {
 	date      time.Time // of every file in every archive
 	platforms []platform
 	docs      docs
+	url       string   // where the files are downloaded from; "": the release on GitHub
 	made      []string // names of the files in out
 }
 
 func run(args []string) error {
-	var out, versionText, platformText string
+	var out, versionText, platformText, url string
 	var noticesOf string
 	var check bool
 	flags := flag.NewFlagSet("release", flag.ContinueOnError)
 	flags.StringVar(&out, "out", "dist", "directory to write to; what earlier runs left there is removed")
 	flags.StringVar(&versionText, "version", "", "version, such as 1.2.0; default: of the tag, or of the commit")
 	flags.StringVar(&platformText, "platforms", "all", "platforms, comma separated, such as linux/amd64; all; or own: of this machine")
+	flags.StringVar(&url, "url", "", "where the formula for Homebrew downloads the archives from; default: the release on GitHub")
 	flags.BoolVar(&check, "check", false, "make everything a second time from a copy of the source tree, and compare")
 	flags.StringVar(&noticesOf, "notices", "", "make nothing, but print the notices of the libraries in this binary")
 	if err := flags.Parse(args); err != nil {
@@ -62,7 +64,7 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	r := &release{root: root}
+	r := &release{root: root, url: strings.TrimSuffix(url, "/")}
 	if noticesOf != "" {
 		p, err := r.inspect(noticesOf)
 		if err != nil {
@@ -135,6 +137,9 @@ func (r *release) make() error {
 		}
 	}
 	if err := r.npmMain(); err != nil {
+		return err
+	}
+	if err := r.formula(); err != nil {
 		return err
 	}
 	return r.writeSums()

@@ -50,6 +50,9 @@ func packed(t *testing.T, list ...platform) *release {
 	if err := r.npmMain(); err != nil {
 		t.Fatal(err)
 	}
+	if err := r.formula(); err != nil {
+		t.Fatal(err)
+	}
 	if err := r.writeSums(); err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +119,7 @@ func zipEntries(t *testing.T, content []byte) map[string]string {
 
 func TestNamesOfTheFiles(t *testing.T) {
 	r := packed(t, platforms...)
-	want := []string{"duskdb-memory-server-1.2.0-rc.1.tgz", "duskdb_1.2.0~rc.1_amd64.deb", "duskdb_1.2.0~rc.1_arm64.deb", sumsName}
+	want := []string{"duskdb-memory-server-1.2.0-rc.1.tgz", "duskdb_1.2.0~rc.1_amd64.deb", "duskdb_1.2.0~rc.1_arm64.deb", formulaName, sumsName}
 	for _, name := range []string{"darwin-amd64", "darwin-arm64", "linux-amd64", "linux-arm64"} {
 		want = append(want, "duskdb-1.2.0-rc.1-"+name+".tar.gz", "duskdb-1.2.0-rc.1-"+name+".cdx.json")
 	}
