@@ -169,8 +169,8 @@ func scalar(key string, k kind, n *yaml.Node) (string, error) {
 // translate sets the flags of keys that have another form on the command line.
 func (c *configFile) translate(o *option, text string) error {
 	if o.flag != "" { // a deprecated key
-		if old, ok := strings.CutSuffix(text, "SSL"); ok && o.flag == "tlsMode" {
-			text = old + "TLS"
+		if o.flag == "tlsMode" {
+			text = presentMode(text)
 		}
 		c.flags[o.flag] = text
 		return nil

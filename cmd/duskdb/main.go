@@ -120,14 +120,18 @@ func withoutVariables(k *kong.Kong) error {
 	return nil
 }
 
-// normalise turns mongod's -vvv into one -v with a count, and "help serve" into
-// "serve --help".
+// normalise turns mongod's -vvv into one -v with a count, former names of flags into the
+// present ones, and "help serve" into "serve --help".
 func normalise(args []string) []string {
 	if len(args) > 0 && args[0] == "help" {
 		args = append(slices.Clone(args[1:]), "--help")
 	}
 	out := make([]string, 0, len(args))
-	for _, a := range args {
+	for i, a := range args {
+		if i > 0 && args[i-1] == "--sslMode" {
+			a = presentMode(a)
+		}
+		a = presentFlag(a)
 		if len(a) > 2 && a[0] == '-' && strings.Trim(a[1:], "v") == "" {
 			out = append(out, fmt.Sprintf("--verbose=%d", len(a)-1))
 			continue

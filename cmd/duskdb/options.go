@@ -1,5 +1,7 @@
 package main
 
+import "strings"
+
 // kind is the type of an option's value, in the words of mongod's messages.
 type kind string
 
@@ -181,7 +183,61 @@ var deprecatedKeys = map[string]string{
 	"net.ssl.disabledProtocols":                   "net.tls.disabledProtocols",
 	"net.ssl.FIPSMode":                            "net.tls.FIPSMode",
 	"net.ssl.mode":                                "net.tls.mode", // with allowSSL, preferSSL, requireSSL
+	"net.ssl.sslCipherConfig":                     "net.tls.tlsCipherConfig",
+	"net.ssl.certificateSelector":                 "net.tls.certificateSelector",
+	"net.ssl.clusterCertificateSelector":          "net.tls.clusterCertificateSelector",
+	"net.ssl.weakCertificateValidation":           "net.tls.allowConnectionsWithoutCertificates",
+	"net.tls.weakCertificateValidation":           "net.tls.allowConnectionsWithoutCertificates",
 	"security.clusterIpSourceWhitelist":           "security.clusterIpSourceAllowlist",
+}
+
+// deprecatedFlags are former names of flags that mongod 8.0 still reads.
+var deprecatedFlags = map[string]string{
+	"sslMode":                                "tlsMode", // with allowSSL, preferSSL, requireSSL
+	"sslOnNormalPorts":                       "tlsMode=requireTLS",
+	"tlsOnNormalPorts":                       "tlsMode=requireTLS",
+	"sslPEMKeyFile":                          "tlsCertificateKeyFile",
+	"sslPEMKeyPassword":                      "tlsCertificateKeyFilePassword",
+	"sslCAFile":                              "tlsCAFile",
+	"sslCRLFile":                             "tlsCRLFile",
+	"sslClusterFile":                         "tlsClusterFile",
+	"sslClusterPassword":                     "tlsClusterPassword",
+	"sslClusterCAFile":                       "tlsClusterCAFile",
+	"sslCipherConfig":                        "tlsCipherConfig",
+	"sslDisabledProtocols":                   "tlsDisabledProtocols",
+	"sslAllowConnectionsWithoutCertificates": "tlsAllowConnectionsWithoutCertificates",
+	"sslWeakCertificateValidation":           "tlsAllowConnectionsWithoutCertificates",
+	"tlsWeakCertificateValidation":           "tlsAllowConnectionsWithoutCertificates",
+	"sslAllowInvalidCertificates":            "tlsAllowInvalidCertificates",
+	"sslAllowInvalidHostnames":               "tlsAllowInvalidHostnames",
+	"sslCertificateSelector":                 "tlsCertificateSelector",
+	"sslClusterCertificateSelector":          "tlsClusterCertificateSelector",
+	"sslFIPSMode":                            "tlsFIPSMode",
+	"clusterIpSourceWhitelist":               "clusterIpSourceAllowlist",
+	"dur":                                    "journal",
+	"nodur":                                  "nojournal",
+}
+
+// presentFlag gives a flag of the command line its present name.
+func presentFlag(arg string) string {
+	name, value, valued := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
+	now, old := deprecatedFlags[name]
+	switch {
+	case !old || !strings.HasPrefix(arg, "--"):
+		return arg
+	case valued:
+		return "--" + now + "=" + presentMode(value)
+	}
+	return "--" + now
+}
+
+// presentMode gives the value of sslMode its present name.
+func presentMode(value string) string {
+	switch value {
+	case "allowSSL", "preferSSL", "requireSSL":
+		return strings.TrimSuffix(value, "SSL") + "TLS"
+	}
+	return value
 }
 
 // duskdbKeys are the keys of DuskDB's own section of the configuration file.

@@ -3,7 +3,9 @@ package main
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -28,8 +30,38 @@ func optionsTable() string {
 			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", code("", o.key), code("--", o.flag), o.kind, effect(o))
 		}
 	}
+	b.WriteString("\n## Former names\n\nFormer names are accepted, as by mongod 8.0; `allowSSL`, `preferSSL` and `requireSSL` are values of `--sslMode` and `net.ssl.mode`.\n\n| former | now |\n|---|---|\n")
+	for _, old := range slices.Sorted(maps.Keys(deprecatedKeys)) {
+		fmt.Fprintf(&b, "| `%s` | `%s` |\n", old, deprecatedKeys[old])
+	}
+	for _, old := range slices.Sorted(maps.Keys(deprecatedFlags)) {
+		fmt.Fprintf(&b, "| `--%s` | `--%s` |\n", old, deprecatedFlags[old])
+	}
 	b.WriteString("\n")
 	return b.String()
+}
+
+// Every former name stands for one that exists.
+func TestFormerNames(t *testing.T) {
+	known := map[string]bool{}
+	for _, o := range mongodOptions {
+		known[o.key], known["--"+o.flag] = true, true
+	}
+	for old, now := range deprecatedKeys {
+		if !known[now] {
+			t.Errorf("%s stands for %s, which does not exist", old, now)
+		}
+	}
+	for old, now := range deprecatedFlags {
+		if name, _, _ := strings.Cut(now, "="); !known["--"+name] {
+			t.Errorf("--%s stands for --%s, which does not exist", old, now)
+		}
+	}
+	got := normalise([]string{"--sslMode", "requireSSL", "--sslMode=preferSSL", "--sslOnNormalPorts", "--sslCAFile", "ca.pem", "--dbpath", "sslMode"})
+	want := []string{"--tlsMode", "requireTLS", "--tlsMode=preferTLS", "--tlsMode=requireTLS", "--tlsCAFile", "ca.pem", "--dbpath", "sslMode"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
 }
 
 func code(prefix, name string) string {
