@@ -24,9 +24,10 @@ type Recorder struct {
 	ops     []byte     // documents {op, ns, ui, o, …}, one after the other
 	Marks   []LoggedOp // the operations, in their order
 	images  []preImage
-	Out     []byte // the entry being written
-	Last    uint64 // timestamp of the last entry
-	bytes   int64  // appended
+	quotes  []storage.Quote // of the entry being written
+	Out     []byte          // the entry being written
+	Last    uint64          // timestamp of the last entry
+	bytes   int64           // appended
 	lastID  storage.RecordID
 	woken   []*Watcher
 	marking uint64 // its number among those that marked entries; 0: none
@@ -55,6 +56,9 @@ type LoggedOp struct {
 	ns      storage.Namespace
 	Stmt    int32    // of a retryable write
 	drop    [16]byte // uuid of a dropped collection
+
+	record storage.RecordID // that was written; 0: its document is not in the operation
+	doc    int              // where its document begins in the operation
 }
 
 // preImage is a document before the operation of that number.
@@ -97,13 +101,15 @@ func (r *Recorder) add(kind string, ns storage.Namespace, uuid *[16]byte, write 
 	r.Marks = append(r.Marks, LoggedOp{end: len(r.ops), Command: kind == "c", ns: ns, Stmt: r.Stmt})
 }
 
-func (r *Recorder) insert(info *storage.Info, d value.Doc, ts int64) {
+func (r *Recorder) insert(info *storage.Info, id storage.RecordID, d value.Doc, ts int64) {
 	if r.Keep == ImageAfter { // an upsert
 		r.Image = catalog.Of(info).Shown(d, ts).Clone()
 	} else if r.Keep == ImageBefore {
 		r.Image = nil
 	}
-	r.add("i", info.Namespace, &info.UUID, func(b *value.Builder) { b.Document("o", d) })
+	at := 0
+	r.add("i", info.Namespace, &info.UUID, func(b *value.Builder) { at = b.Document("o", d).Len() - len(d) })
+	r.contains(id, at)
 }
 
 func (r *Recorder) update(info *storage.Info, before storage.Record, new value.Doc, ts int64) {
@@ -117,10 +123,11 @@ func (r *Recorder) update(info *storage.Info, before storage.Record, new value.D
 		r.Image = append(r.Image[:0:0], catalog.Of(info).Shown(new, ts)...)
 	}
 	r.keepImage(info, before)
+	at := 0
 	r.add("u", info.Namespace, &info.UUID, func(b *value.Builder) {
 		switch {
 		case r.Replacing:
-			b.Document("o", new)
+			at = b.Document("o", new).Len() - len(new)
 		case len(r.Changed) > 0 || len(r.Added) > 0:
 			b.StartDocument("o").Int32("$v", 2).StartDocument("diff")
 			(&fields{r.Changed}).appendAs(b, "u")
@@ -134,6 +141,16 @@ func (r *Recorder) update(info *storage.Info, before storage.Record, new value.D
 		}
 		appendKeyDoc(b, "o2", old)
 	})
+	if r.Replacing {
+		r.contains(before.ID, at)
+	}
+}
+
+// contains notes that the last operation has the document of a record, which begins at a
+// position of the operation.
+func (r *Recorder) contains(id storage.RecordID, at int) {
+	m := &r.Marks[len(r.Marks)-1]
+	m.record, m.doc = id, at
 }
 
 func (r *Recorder) remove(info *storage.Info, before storage.Record) {
@@ -264,11 +281,13 @@ func (r *Recorder) append(coll storage.Collection, first, end int) error {
 	}
 	b := &r.B
 	b.Reset(r.Out[:0])
+	r.quotes = r.quotes[:0]
 	if r.InTxn {
 		b.Document("lsid", r.LSID).Int64("txnNumber", r.Txn)
 	}
 	if end-first == 1 && !r.InTxn {
 		it := r.Op(first).Iter()
+		r.quote(first, b.Len()-lengthBytes)
 		b.Raw(it.Rest())
 	} else {
 		r.applyOps(b, first, end)
@@ -279,7 +298,7 @@ func (r *Recorder) append(coll storage.Collection, first, end int) error {
 	}
 	d := b.Doc()
 	r.Out = b.Bytes()
-	id, err := coll.Insert(d, r.Now)
+	id, err := storage.InsertQuoting(coll, d, r.Now, r.quotes)
 	if err != nil {
 		return err
 	}
@@ -293,7 +312,8 @@ func (r *Recorder) applyOps(b *value.Builder, first, end int) {
 	b.String("op", "c").String("ns", "admin.$cmd")
 	b.StartDocument("o").StartArray("applyOps")
 	for i := first; i < end; i++ {
-		b.Document("", r.Op(i))
+		op := r.Op(i)
+		r.quote(i, b.Document("", op).Len()-len(op))
 	}
 	b.End()
 	if r.InTxn && end < len(r.Marks) {
@@ -303,6 +323,17 @@ func (r *Recorder) applyOps(b *value.Builder, first, end int) {
 		b.Int64("count", int64(end))
 	}
 	b.End()
+}
+
+// lengthBytes is the size of the length at the beginning of a document.
+const lengthBytes = 4
+
+// quote notes that the entry has an operation with the document of a record; the operation
+// begins at a position of the entry.
+func (r *Recorder) quote(op, at int) {
+	if m := &r.Marks[op]; m.record != 0 {
+		r.quotes = append(r.quotes, storage.Quote{At: at + m.doc, Namespace: m.ns, ID: m.record})
+	}
 }
 
 func (r *Recorder) previous(first int) uint64 {
@@ -367,7 +398,7 @@ func (r *Recorder) Release() {
 	}
 	clear(r.woken)
 	clear(r.images)
-	*r = Recorder{ops: r.ops[:0], Marks: r.Marks[:0], Out: r.Out[:0], images: r.images[:0], woken: r.woken[:0], B: r.B}
+	*r = Recorder{ops: r.ops[:0], Marks: r.Marks[:0], Out: r.Out[:0], images: r.images[:0], quotes: r.quotes[:0], woken: r.woken[:0], B: r.B}
 	r.B.Forget()
 	recorders.Put(r)
 }

@@ -62,7 +62,7 @@ func (c *loggedCollection) Insert(d value.Doc, ts int64) (storage.RecordID, erro
 	}
 	id, err := c.Collection.Insert(d, ts)
 	if err == nil {
-		c.r.insert(c.Info(), d, ts)
+		c.r.insert(c.Info(), id, d, ts)
 	}
 	return id, err
 }

@@ -13,6 +13,9 @@ type change struct {
 	dirty   []storage.RecordID
 	few     [4]storage.RecordID // where dirty begins
 	catalog bool                // the catalog entry must be written
+	quoting bool                // records quote others
+
+	first, records int // the operations on records, among those of the commit
 }
 
 // touch notes that a record has changed.
@@ -29,7 +32,9 @@ func (ch *change) ops(dst []op) []op {
 		return ch.dropOps(dst)
 	}
 	first := len(dst)
-	dst = ch.lastIDOps(ch.recordOps(dst))
+	dst = ch.recordOps(dst)
+	ch.first, ch.records = first, len(dst)-first
+	dst = ch.lastIDOps(dst)
 	return ch.catalogOps(dst, first)
 }
 

@@ -27,13 +27,14 @@
 // the log's only key to all operations of the commit, with one write(2).
 // BuntDB's own state in memory is therefore only the last group; the records
 // are in the trees above, once. A group has a sequence number and checksums,
-// because a crash can leave part of it. On open, the engine reads the file
-// group by group into the trees and truncates it after the last complete
-// group; then BuntDB opens it, and reads it a second time to find its end,
-// while the indexes are built. A group also contains the number of the last
-// group known to be synced. If a group behind a damaged place says that this
-// place had been synced, the file is damaged, not torn by a crash, and is
-// refused.
+// because a crash can leave part of it. A record of the change log contains
+// the documents of its commit; the group has them once (quote.go). On open,
+// the engine reads the file group by group into the trees and truncates it
+// after the last complete group; then BuntDB opens it, and reads it a second
+// time to find its end, while the indexes are built. A group also contains the
+// number of the last group known to be synced. If a group behind a damaged
+// place says that this place had been synced, the file is damaged, not torn by
+// a crash, and is refused.
 //
 // BuntDB's own syncing, shrinking, expiry and indexes are off. The log is
 // synced through a separate descriptor, with one fsync for all waiting
@@ -42,8 +43,9 @@
 // Dropping a collection writes only the removal of its catalog entry, however
 // many records it has.
 //
-// Logs of the first format, which had a key per record, are converted when
-// they are opened.
+// A log of the second format, without that, is read and appended to as it is;
+// the next compaction writes the present one. Logs of the first format, which
+// had a key per record, are converted when they are opened.
 //
 // The package is for the rest of DuskDB: it may change with any version.
 package bunt

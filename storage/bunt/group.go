@@ -72,6 +72,8 @@ type op struct {
 	num   uint32
 	id    storage.RecordID
 	value string
+
+	quotes []quote // parts of the value, in their order; none once the operation was read
 }
 
 // Kinds of operations. Collections are numbered; a number is never reused
@@ -81,6 +83,7 @@ const (
 	opHeader  = 'h' // format and nonce
 	opLastID  = 'l' // id of the newest record, if that record has been deleted
 	opRecord  = 'r' // 8 bytes last write, then the document
+	opQuoting = 'q' // a record that has documents of the operations before it, see quote.go
 )
 
 // encode appends an operation.
@@ -107,12 +110,17 @@ func (o *op) encode(b []byte) []byte {
 var errShort = errors.New("an operation in the log is cut short")
 
 // decodeOp reads an operation and returns the bytes after it. The value is a
-// view of the bytes.
-func decodeOp(b []byte) (o op, rest []byte, err error) {
+// view of the bytes, or of room, where one with quotes of the operations before
+// it is written.
+func decodeOp(b []byte, before []op, room *[]byte) (o op, rest []byte, err error) {
 	if len(b) == 0 {
 		return o, nil, errShort
 	}
 	o.kind, o.del = b[0]&^deletedBit, b[0]&deletedBit != 0
+	quoting := o.kind == opQuoting && !o.del
+	if quoting {
+		o.kind = opRecord
+	}
 	b = b[1:]
 	uvarint := func() uint64 {
 		v, n := binary.Uvarint(b)
@@ -132,7 +140,11 @@ func decodeOp(b []byte) (o op, rest []byte, err error) {
 	if o.kind == opRecord {
 		o.id = storage.RecordID(uvarint())
 	}
-	if !o.del {
+	if quoting && err == nil {
+		var v []byte
+		v, b, *room, err = decodeQuoting(b, before, *room)
+		o.value = stringView(v)
+	} else if !o.del {
 		n := uvarint()
 		if err == nil && n > uint64(len(b)) {
 			err = errShort
@@ -144,10 +156,10 @@ func decodeOp(b []byte) (o op, rest []byte, err error) {
 	return o, b, err
 }
 
-// decodeOps appends the operations of a group.
-func decodeOps(dst []op, body []byte, n uint32) ([]op, error) {
+// decodeOps appends the operations of a group to an empty list.
+func decodeOps(dst []op, body []byte, n uint32, room *[]byte) ([]op, error) {
 	for range n {
-		o, rest, err := decodeOp(body)
+		o, rest, err := decodeOp(body, dst, room)
 		if err != nil {
 			return dst, err
 		}
@@ -159,14 +171,28 @@ func decodeOps(dst []op, body []byte, n uint32) ([]op, error) {
 	return dst, nil
 }
 
-// formatName is the first part of the header: it names the format.
-const formatName = "duskdb-bunt-2\n"
+// formatName is the first part of the header: it names the format. A log of
+// format 2 has no quotes; the engine appends to it as it is.
+const (
+	formatName  = "duskdb-bunt-3\n"
+	format2Name = "duskdb-bunt-2\n"
+)
+
+// quotingFormat is the first format with quotes.
+const quotingFormat = 3
 
 func encodeHeader(nonce uint64) string {
 	return formatName + string(binary.LittleEndian.AppendUint64(nil, nonce))
 }
 
-func decodeHeader(s string) (nonce uint64, ok bool) { return decodeHeaderOf(formatName, s) }
+// decodeHeader reads a header of one of the formats with groups.
+func decodeHeader(s string) (nonce uint64, format int, ok bool) {
+	if nonce, ok = decodeHeaderOf(formatName, s); ok {
+		return nonce, newestFormat, true
+	}
+	nonce, ok = decodeHeaderOf(format2Name, s)
+	return nonce, 2, ok
+}
 
 func decodeHeaderOf(name, s string) (nonce uint64, ok bool) {
 	n := len(name)

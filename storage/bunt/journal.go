@@ -24,6 +24,7 @@ type journal struct {
 	disk     *disk
 	path     string
 	nonce    uint64
+	format   int           // of the file
 	seq      uint64        // of the last group
 	shift    uint64        // position - seq: positions continue in a compacted log
 	synced   func() uint64 // the position up to which all is on disk
@@ -38,7 +39,7 @@ type journal struct {
 
 // resumeJournal continues a log after the groups found in it, or creates it.
 func resumeJournal(path string, d *disk, found scanned) (*journal, error) {
-	j := &journal{disk: d, path: path, nonce: found.nonce, seq: found.seq, idle: found.clean}
+	j := &journal{disk: d, path: path, nonce: found.nonce, format: found.format, seq: found.seq, idle: found.clean}
 	j.synced = func() uint64 { return 0 }
 	if path == Memory {
 		return j, nil
@@ -85,6 +86,7 @@ func openBunt(path string) (*buntdb.DB, error) {
 // writeHeader is the first group of a log. It is synced at once, so that a
 // file whose beginning is unreadable was damaged, not torn.
 func (j *journal) writeHeader() error {
+	j.format = newestFormat
 	if err := binary.Read(rand.Reader, binary.LittleEndian, &j.nonce); err != nil {
 		return err
 	}
@@ -111,9 +113,19 @@ func (j *journal) commit(ops []op) (err error) {
 	j.seq++
 	j.idle = false
 	if j.tail != nil {
-		*j.tail = append(*j.tail, slices.Clone(ops))
+		*j.tail = append(*j.tail, withoutQuotes(ops))
 	}
 	return nil
+}
+
+// withoutQuotes returns a copy of operations to be kept: their values are whole, and the
+// list of quotes belongs to the writer.
+func withoutQuotes(ops []op) []op {
+	ops = slices.Clone(ops)
+	for i := range ops {
+		ops[i].quotes = nil
+	}
+	return ops
 }
 
 // write encodes the operations as a group and commits it in one BuntDB
@@ -157,7 +169,12 @@ const keptBuffer = 4 << 20
 func (j *journal) encode(ops []op) error {
 	b := append(j.buf[:0], make([]byte, headSize)...)
 	for i := range ops {
-		if b = ops[i].encode(b); len(b) > maxGroup {
+		if len(ops[i].quotes) > 0 {
+			b = ops[i].encodeQuoting(b, ops)
+		} else {
+			b = ops[i].encode(b)
+		}
+		if len(b) > maxGroup {
 			return fmt.Errorf("a transaction of more than %d bytes", maxGroup)
 		}
 	}

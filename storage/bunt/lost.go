@@ -90,16 +90,17 @@ func (l *lostOps) readGroup(b []byte) {
 		return
 	}
 	b = b[line+1+headSize:]
-	read := false
+	var ops []op
+	var room []byte
 	for len(b) > len("\r\n") {
-		o, rest, err := decodeOp(b)
+		o, rest, err := decodeOp(b, ops, &room)
 		if err != nil {
 			break
 		}
 		l.add(o)
-		read, b = true, rest
+		ops, b = append(ops, o), rest
 	}
-	if read {
+	if len(ops) > 0 {
 		l.groups++
 	}
 }

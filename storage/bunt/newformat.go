@@ -15,7 +15,7 @@ type FormatError struct {
 }
 
 // newestFormat is the format that formatName names.
-const newestFormat = 2
+const newestFormat = 3
 
 // Error says what is needed.
 func (e *FormatError) Error() string {

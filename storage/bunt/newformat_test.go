@@ -15,7 +15,7 @@ import (
 // touched by a repair, whatever else it holds.
 func TestNewerFormat(t *testing.T) {
 	log := readLog(t, closedDir(t, 3))
-	newer := bytes.Replace(log, []byte(formatName), []byte("duskdb-bunt-3\n"), 1)
+	newer := bytes.Replace(log, []byte(formatName), []byte("duskdb-bunt-4\n"), 1)
 	for name, log := range map[string][]byte{
 		"only the name": newer, "another frame": append([]byte("\x00\x01\x02duskdb-bunt-14\n"), log...),
 	} {
@@ -24,7 +24,7 @@ func TestNewerFormat(t *testing.T) {
 		for _, repair := range []bool{false, true} {
 			_, err := Open(Options{Path: dir, Indexer: storagetest.Indexer{}, Repair: repair})
 			var format *FormatError
-			if !errors.As(err, &format) || !strings.Contains(err.Error(), "formats up to 2") {
+			if !errors.As(err, &format) || !strings.Contains(err.Error(), "formats up to 3") {
 				t.Errorf("%s, repair %v: %v", name, repair, err)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 type scanned struct {
 	header bool
 	old    bool // of the first format
+	format int
 	nonce  uint64
 	seq    uint64 // of the last complete group
 	good   int64  // where it ends
@@ -128,7 +129,7 @@ func scanFile(f io.ReadSeeker, p *progress, apply func([]op) error) (scanned, er
 		if err != nil {
 			return found, found.judge(f)
 		}
-		found.header, found.nonce = true, s.nonce
+		found.header, found.nonce, found.format = true, s.nonce, s.format
 		found.seq, found.good = h.seq, s.off
 		found.clean = h.ops == 0
 		if err := p.at(s.off); err != nil {

@@ -156,8 +156,11 @@ func (s *salvager) findNonce() error {
 	if err != nil && err != io.EOF {
 		return err
 	}
-	if i := bytes.Index(begin[:n], []byte(formatName)); i >= 0 && i+len(formatName)+8 <= n {
-		nonce, _ := decodeHeader(string(begin[i : i+len(formatName)+8]))
+	if i := bytes.Index(begin[:n], []byte(formatPrefix)); i >= 0 && i+len(formatName)+8 <= n {
+		nonce, _, ok := decodeHeader(string(begin[i : i+len(formatName)+8]))
+		if !ok {
+			return nil
+		}
 		err := findHead(io.NewSectionReader(s.file, 0, 1<<40), nonce, func(head) bool {
 			s.nonce, s.known = nonce, true
 			return false

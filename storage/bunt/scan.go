@@ -24,12 +24,21 @@ type scanner struct {
 	off   int64 // bytes read
 	nonce uint64
 	hdr   bool
-	old   bool // the log has the first format
-	key   []byte
-	value []byte
+	// format is that of the header, if it was read.
+	format int
+	old    bool // the log has the first format
+	key    []byte
+	value  []byte
 
 	trusting bool // accept heads with an unknown nonce
 	ops      []op // of the group read last; their values are valid until the next
+	room     []byte
+}
+
+// emptyRoom returns the room for values of a group that are not in one piece.
+func (s *scanner) emptyRoom() *[]byte {
+	s.room = s.room[:0]
+	return &s.room
 }
 
 func newScanner(r io.Reader) *scanner {
@@ -62,14 +71,14 @@ func (s *scanner) open(group []byte) (h head, err error) {
 	if crc32.Checksum(body, castagnoli) != h.sum {
 		return h, errDamaged
 	}
-	if s.ops, err = decodeOps(s.ops[:0], body, h.ops); err != nil {
+	if s.ops, err = decodeOps(s.ops[:0], body, h.ops, s.emptyRoom()); err != nil {
 		if errors.Is(err, errShort) {
 			err = errDamaged
 		}
 		return h, err
 	}
 	if !s.hdr && len(s.ops) == 1 && s.ops[0].kind == opHeader {
-		if s.nonce, s.hdr = decodeHeader(s.ops[0].value); !s.hdr {
+		if s.nonce, s.format, s.hdr = decodeHeader(s.ops[0].value); !s.hdr {
 			return h, errDamaged
 		}
 		h, ok = parseHead(group, s.nonce)

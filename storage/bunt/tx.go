@@ -28,6 +28,7 @@ type tx struct {
 // newTx begins a writable transaction.
 func (e *Engine) newTx(ctx context.Context, s *scratch) *tx {
 	t := &tx{e: e, ctx: ctx, base: e.root.Load(), scratch: s}
+	s.quotes = s.quotes[:0]
 	t.root, t.writable = t.base.fork(), true
 	return t
 }
@@ -97,11 +98,22 @@ func (t *tx) Collections(db string) ([]*storage.Info, error) {
 	return infos, nil
 }
 
-// ops returns the operations of the transaction for the log.
+// ops returns the operations of the transaction for the log. Those that quote others come
+// after them.
 func (t *tx) ops() []op {
 	ops := t.scratch.ops[:0]
 	for _, ch := range t.changes {
-		ops = ch.ops(ops)
+		if !ch.quoting {
+			ops = ch.ops(ops)
+		}
+	}
+	if len(t.scratch.quotes) > 0 {
+		for _, ch := range t.changes {
+			if ch.quoting {
+				ops = ch.ops(ops)
+			}
+		}
+		t.addQuotes(ops)
 	}
 	t.scratch.ops = ops
 	return ops

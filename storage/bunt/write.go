@@ -9,15 +9,18 @@ import (
 
 // scratch is memory that writers reuse one after the other.
 type scratch struct {
-	diffs []keydiff.Change
-	ops   []op
+	diffs  []keydiff.Change
+	ops    []op
+	quotes []pendingQuote // of the transaction
+	found  []quote        // of the operations
 }
 
 // release clears the buffers and drops large ones.
 func (s *scratch) release() {
 	clear(s.ops)
+	s.quotes = s.quotes[:0]
 	if cap(s.ops) > 1<<12 {
-		s.ops = nil
+		s.ops, s.quotes, s.found = nil, nil, nil
 	}
 }
 
