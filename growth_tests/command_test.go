@@ -86,7 +86,7 @@ var changingCommands = []growth{
 	{name: "duskBackup documents", run: `admin: {duskBackup: 1, path: "/nowhere/at/all"}`, fails: true},
 	{name: "endSessions sessions", before: []string{`EACH {ping: 1, ` + session + `}`}, run: `admin: {endSessions: [<<{id: {$uuid: "10000000-0000-4000-8000-#u"}}>>]}`},
 	{name: "filemd5 chunks", before: []string{`{drop: "fs.chunks"}`, `{createIndexes: "fs.chunks", indexes: [{key: {files_id: 1, n: 1}, name: "x"}]}`, `{insert: "fs.chunks", documents: [<<{files_id: 1, n: #i, data: {$binary: {base64: "AAAA", subType: "00"}}}>>]}`}, run: `{filemd5: 1, root: "fs"}`},
-	{name: "find sort fields", limit: 60, run: `{find: "docs", sort: {<<y#i: 1>>}, limit: 1}`},
+	{name: "find sort fields", limit: 30, run: `{find: "docs", sort: {<<y#i: 1>>}, limit: 1}`},
 	{name: "findAndModify calls", before: manyFresh, each: true, run: `{findAndModify: "many", query: {_id: #i}, update: {$set: {v: -1}}}`},
 	{name: "findAndModify sort", before: manyFresh, run: `{findAndModify: "many", query: {}, sort: {v: -1}, update: {$set: {v: -1}}}`},
 	{name: "findAndModify fields", before: fresh, run: `{findAndModify: "upd", query: {_id: 1}, update: {$set: {<<y#i: 1>>}}, fields: {<<z#i: 0>>}}`},
