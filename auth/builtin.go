@@ -192,6 +192,7 @@ func (l *builtinRole) role(db string) *Role {
 		}
 		r.Roles = append(r.Roles, Name{Name: name, DB: of})
 	}
+	var granted []Privilege
 	for _, g := range l.grants {
 		p := Pattern{kind: g.kind, db: g.db, coll: g.coll}
 		if p.db == "" && (p.kind == onDatabase || p.kind == onNamespace) {
@@ -201,7 +202,8 @@ func (l *builtinRole) role(db string) *Role {
 		if g.actions == "anyAction" {
 			actions = allActions()
 		}
-		r.Privileges = addPrivilege(r.Privileges, Privilege{On: p, Actions: actions})
+		granted = append(granted, Privilege{On: p, Actions: actions})
 	}
+	r.Privileges = addPrivileges(nil, granted...)
 	return r
 }

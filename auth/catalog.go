@@ -128,6 +128,7 @@ type inherited struct {
 // do not exist.
 func (c *Catalog) resolve(names []Name) (in inherited, err error) {
 	seen := map[Name]bool{}
+	var all []Privilege
 	queue := append([]Name(nil), names...)
 	for len(queue) > 0 {
 		n := queue[0]
@@ -145,13 +146,12 @@ func (c *Catalog) resolve(names []Name) (in inherited, err error) {
 		}
 		in.roles = append(in.roles, r)
 		queue = append(queue, r.Roles...)
-		for _, p := range r.Privileges {
-			in.privileges = addPrivilege(in.privileges, p)
-		}
+		all = append(all, r.Privileges...)
 		if r.Restrictions != nil {
 			in.restrictions = append(in.restrictions, r.Restrictions)
 		}
 	}
+	in.privileges = addPrivileges(nil, all...)
 	return in, nil
 }
 

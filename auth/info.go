@@ -1,6 +1,8 @@
 package auth
 
 import (
+	"slices"
+
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -91,11 +93,7 @@ func (c *Catalog) DescribeRole(r *Role, show Shown) (value.Doc, error) {
 	b.Bool("isBuiltin", r.Builtin)
 	if show.Privileges {
 		AppendPrivileges(b, "privileges", r.Privileges)
-		all := append([]Privilege(nil), r.Privileges...)
-		for _, p := range in.privileges {
-			all = addPrivilege(all, p)
-		}
-		AppendPrivileges(b, "inheritedPrivileges", all)
+		AppendPrivileges(b, "inheritedPrivileges", addPrivileges(slices.Clone(r.Privileges), in.privileges...))
 	}
 	if show.Restrictions {
 		appendRestrictions(b, "authenticationRestrictions", []value.Doc{r.Restrictions})

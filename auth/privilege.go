@@ -27,13 +27,13 @@ func ParsePrivileges(array value.Doc) ([]Privilege, error) {
 			return nil, err
 		}
 		unknown = append(unknown, bad...)
-		out = addPrivilege(out, p)
+		out = append(out, p)
 	}
 	if len(unknown) > 0 {
 		slices.Sort(unknown)
 		return nil, mongoerr.Newf(mongoerr.BadValue, "Unrecognized action privilege strings: %s", strings.Join(slices.Compact(unknown), ","))
 	}
-	return out, nil
+	return addPrivileges(out[:0:0], out...), nil
 }
 
 // parsePrivilege reads {resource, actions}; unknown lists actions that do not
@@ -77,31 +77,34 @@ func parsePrivilege(d value.Doc) (p Privilege, unknown []string, err error) {
 	return p, unknown, nil
 }
 
-// addPrivilege adds to the privilege on the same resource, if there is one.
-func addPrivilege(list []Privilege, p Privilege) []Privilege {
+// addPrivileges adds to the privileges on the same resources, if there are any.
+func addPrivileges(list []Privilege, more ...Privilege) []Privilege {
+	at := make(map[Pattern]int, len(list))
 	for i := range list {
-		if list[i].On == p.On {
-			list[i].Actions.addAll(p.Actions)
-			return list
+		if _, twice := at[list[i].On]; !twice {
+			at[list[i].On] = i
 		}
 	}
-	return append(list, p)
-}
-
-// removePrivilege takes actions away from the privilege on the same
-// resource.
-func removePrivilege(list []Privilege, p Privilege) []Privilege {
-	for i := range list {
-		if list[i].On != p.On {
+	for _, p := range more {
+		if i, ok := at[p.On]; ok {
+			list[i].Actions.addAll(p.Actions)
 			continue
 		}
-		list[i].Actions.removeAll(p.Actions)
-		if list[i].Actions.isEmpty() {
-			return slices.Delete(list, i, i+1)
-		}
-		break
+		at[p.On] = len(list)
+		list = append(list, p)
 	}
 	return list
+}
+
+// removePrivileges takes actions away from the privileges on the same resources.
+func removePrivileges(list, less []Privilege) []Privilege {
+	actions := newPrivilegeSet(less)
+	for i := range list {
+		if taken, ok := actions[list[i].On]; ok {
+			list[i].Actions.removeAll(taken)
+		}
+	}
+	return slices.DeleteFunc(list, func(p Privilege) bool { return p.Actions.isEmpty() })
 }
 
 // AppendPrivileges writes an array of privileges.

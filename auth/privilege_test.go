@@ -140,7 +140,7 @@ func TestPrivilegesSurviveWriting(t *testing.T) {
 				}
 				p.Actions.add(MustAction(a))
 			}
-			list = addPrivilege(list, p)
+			list = addPrivileges(list, p)
 		}
 		b := value.NewBuilder()
 		AppendPrivileges(b, "p", list)
@@ -152,7 +152,7 @@ func TestPrivilegesSurviveWriting(t *testing.T) {
 			t.Fatalf("%v became %v", list, back)
 		}
 		for _, p := range list {
-			back = removePrivilege(back, p)
+			back = removePrivileges(back, []Privilege{p})
 		}
 		if len(back) != 0 {
 			t.Fatalf("left: %v", back)

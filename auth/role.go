@@ -30,11 +30,13 @@ func (r *Role) doc() value.Doc {
 // a damaged role grants less, never more.
 func roleOf(d value.Doc) *Role {
 	r := &Role{Name: Name{Name: d.Lookup("role").Clone().Str(), DB: d.Lookup("db").Clone().Str()}, Roles: storedNames(d.Lookup("roles").Doc())}
+	var stored []Privilege
 	for v := range d.Lookup("privileges").Doc().Values() {
 		if p, _, err := parsePrivilege(v.Doc()); err == nil {
-			r.Privileges = addPrivilege(r.Privileges, p)
+			stored = append(stored, p)
 		}
 	}
+	r.Privileges = addPrivileges(nil, stored...)
 	if v, ok := d.Get("authenticationRestrictions"); ok {
 		r.Restrictions = v.Doc()
 	}
@@ -164,9 +166,7 @@ func (c *Catalog) UpdateRole(n Name, change RoleChange) error {
 // GrantPrivileges adds privileges to a role.
 func (c *Catalog) GrantPrivileges(n Name, privileges []Privilege) error {
 	return c.changeRole(n, func(r *Role) error {
-		for _, p := range privileges {
-			r.Privileges = addPrivilege(r.Privileges, p)
-		}
+		r.Privileges = addPrivileges(r.Privileges, privileges...)
 		return c.checkRole(r, nil, privileges)
 	})
 }
@@ -174,9 +174,7 @@ func (c *Catalog) GrantPrivileges(n Name, privileges []Privilege) error {
 // RevokePrivileges takes privileges from a role.
 func (c *Catalog) RevokePrivileges(n Name, privileges []Privilege) error {
 	return c.changeRole(n, func(r *Role) error {
-		for _, p := range privileges {
-			r.Privileges = removePrivilege(r.Privileges, p)
-		}
+		r.Privileges = removePrivileges(r.Privileges, privileges)
 		return nil
 	})
 }
@@ -275,19 +273,30 @@ func withRoles(d value.Doc, roles []Name) value.Doc {
 // union adds names that are not yet in the list.
 func union(list, more []Name) []Name {
 	out := append([]Name(nil), list...)
+	seen := setOf(list)
 	for _, n := range more {
-		if !contains(out, n) {
+		if !seen[n] {
+			seen[n] = true
 			out = append(out, n)
 		}
 	}
 	return out
 }
 
+func setOf(list []Name) map[Name]bool {
+	set := make(map[Name]bool, len(list))
+	for _, n := range list {
+		set[n] = true
+	}
+	return set
+}
+
 // without leaves out some names.
 func without(list, less []Name) []Name {
 	out := []Name{}
+	gone := setOf(less)
 	for _, n := range list {
-		if !contains(less, n) {
+		if !gone[n] {
 			out = append(out, n)
 		}
 	}

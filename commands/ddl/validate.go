@@ -142,12 +142,13 @@ func (v *validation) record(r storage.Record) error {
 	})
 }
 
-// has reports whether an index has a key of a record.
+// has reports whether an index has a key of a record. It begins where the entry should be:
+// many records may have the same key.
 func (v *validation) has(coll storage.Collection, name string, key []byte, id storage.RecordID) (found bool, err error) {
-	kr := storage.KeyRange{Lo: key, Hi: append(append([]byte(nil), key...), 0)}
+	kr := storage.KeyRange{Lo: key, Hi: append(append([]byte(nil), key...), 0), AfterKey: key, AfterID: id - 1}
 	err = coll.ScanIndex(name, kr, func(_ []byte, other storage.RecordID) bool {
 		found = other == id
-		return !found
+		return false
 	})
 	return found, err
 }
