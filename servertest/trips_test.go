@@ -67,6 +67,10 @@ func TestRoundTrips(t *testing.T) {
 		}
 		return nil
 	}
+	session, err := db.Client().StartSession()
+	must(err)
+	defer session.EndSession(ctx)
+	commit := int64(1 << 30)
 	for _, tt := range []struct {
 		name string
 		most int64
@@ -103,6 +107,25 @@ func TestRoundTrips(t *testing.T) {
 		{"findOneAndUpdate by _id", 3, func(ctx context.Context) error {
 			return coll.FindOneAndUpdate(ctx, bson.D{{Key: "_id", Value: 11}}, bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}}).Err()
 		}},
+		{"transaction of 100 inserts and an update", 12, func(ctx context.Context) error {
+			return mongo.WithSession(ctx, session, func(ctx context.Context) error {
+				if err := session.StartTransaction(); err != nil {
+					return err
+				}
+				if _, err := coll.InsertMany(ctx, many(100)); err != nil {
+					return err
+				}
+				if _, err := coll.UpdateOne(ctx, bson.D{{Key: "_id", Value: 13}}, bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}}); err != nil {
+					return err
+				}
+				before := trips.N()
+				if err := session.CommitTransaction(ctx); err != nil {
+					return err
+				}
+				commit = min(commit, trips.N()-before)
+				return nil
+			})
+		}},
 		{"aggregate over 20,000", 20, func(ctx context.Context) error {
 			cur, err := large.Aggregate(ctx, bson.A{bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$a"}, {Key: "n", Value: bson.D{{Key: "$sum", Value: 1}}}}}}})
 			return read(cur, err, 200)
@@ -122,6 +145,10 @@ func TestRoundTrips(t *testing.T) {
 		if least > tt.most {
 			t.Errorf("%s: %d round trips, want at most %d", tt.name, least, tt.most)
 		}
+	}
+	t.Logf("commit of a transaction: %d round trips", commit)
+	if commit > 3 {
+		t.Errorf("commit of a transaction: %d round trips, want at most 3", commit)
 	}
 	before, begun := trips.N(), clock.System().Now()
 	<-clock.System().After(3 * time.Second)

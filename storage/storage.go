@@ -220,6 +220,16 @@ type Txn interface {
 	Abort()
 }
 
+// LateClaimer is a Txn that asks other servers whether they have written what it writes. It
+// does so at each write, or for many together.
+type LateClaimer interface {
+	// ClaimLater lets the writes that follow wait with that for Claim.
+	ClaimLater()
+	// Claim asks for all writes since ClaimLater. If it fails with ErrConflict, as one of
+	// them would have, the transaction must be aborted.
+	Claim() error
+}
+
 // Tx is the catalog as one transaction sees it. A Tx and the Collections it
 // hands out belong to one goroutine and to the lifetime of the function they
 // were given to (or of the Txn).

@@ -24,8 +24,11 @@ func TransactionCommands() []kernel.Command {
 // InTransaction runs a statement of a multi-document transaction. A
 // statement that fails aborts it.
 func InTransaction(c *kernel.Call) error {
-	if err := c.RestoreSession(); err != nil {
-		return err
+	unread := commitsOpen(c)
+	if !unread {
+		if err := c.RestoreSession(); err != nil {
+			return err
+		}
 	}
 	if err := c.CheckNumber(); err != nil {
 		return err
@@ -42,16 +45,40 @@ func InTransaction(c *kernel.Call) error {
 	}
 	if t := c.Session.Txn.Load(); t != nil {
 		t.Tx.Within(c.Ctx) // so that what ends the statement ends its reads
+		if later, ok := t.Tx.(storage.LateClaimer); ok {
+			later.ClaimLater()
+		}
 	}
 	err := checkCatalogConcern(c)
 	if err == nil {
 		err = c.Cmd.Run(c)
 	}
 	t := c.Session.Txn.Load()
+	if err == nil && t != nil && !t.Failed {
+		err = claim(t)
+	}
 	if t != nil && (err != nil || t.Failed) && !EndOfTransaction[c.Cmd.Name] {
 		c.Svc.EndTransaction(c.Session, session.TxnAborted)
 	}
+	if unread && mongoerr.Is(err, mongoerr.InterruptedDueToReplStateChange) {
+		return InTransaction(c) // what has been stored of the session has the answer
+	}
 	return err
+}
+
+// commitsOpen reports whether a command commits the transaction that is open here. The commit
+// finds out whether another server has gone on with the session.
+func commitsOpen(c *kernel.Call) bool {
+	t := c.Session.Txn.Load()
+	return c.Cmd.Name == "commitTransaction" && t != nil && c.Session.Restored && c.Generic.TxnNumber != nil && t.Number == *c.Generic.TxnNumber
+}
+
+// claim makes sure, at the end of a statement, that no other server has written what it has.
+func claim(t *session.Transaction) error {
+	if later, ok := t.Tx.(storage.LateClaimer); ok {
+		return kernel.Translate(storage.Namespace{}, later.Claim())
+	}
+	return nil
 }
 
 type endTransactionArgs struct {

@@ -85,7 +85,19 @@ func (t *tx) claimCollection(ns storage.Namespace, c *coll) error {
 	if t.distant != nil {
 		t.distant.use(ns)
 	}
-	return t.verify(claims.Key{}, func(now present) (bool, error) { return sameCatalog(now.root.get(ns), c), nil })
+	unchanged := func(now present) (bool, error) { return sameCatalog(now.root.get(ns), c), nil }
+	if t.distant != nil && t.distant.e.store.Current() { // then the catalog in memory is the latest
+		cat, err := t.distant.e.latestCatalog()
+		if err == nil && !sameCatalog(cat.root.get(ns), c) {
+			err = storage.ErrConflict
+		}
+		if err != nil {
+			return err
+		}
+		t.verifyLater(unchanged)
+		return nil
+	}
+	return t.verify(claims.Key{}, unchanged)
 }
 
 // owner is the holder of the claims that do not hinder this transaction.
@@ -149,6 +161,7 @@ func (t *tx) claimRecords(ns storage.Namespace, c *coll) error {
 	if !taken {
 		k = claims.Key{} // claimed before, not for this
 	}
+	t.snap.exact = true
 	return t.verify(k, func(now present) (bool, error) {
 		c := now.root.find(ns, base)
 		if c == nil {

@@ -33,6 +33,7 @@ type distant struct {
 	cat    *catalog // that the transaction knows
 	guess  bool     // a draft has used what may be outdated
 	hope   bool     // a draft takes unique keys for new
+	rough  bool     // a draft takes the statistics in memory, more or less, for the present ones
 	mark   uint64   // of a draft: the last stamp that it has given
 	far    *far     // of a snapshot transaction
 
@@ -97,7 +98,7 @@ func (f *distant) load(ctx context.Context, c *coll) (*coll, error) {
 	if f.phase == drafting {
 		f.memory.stat(c.num)
 	}
-	if f.phase == drafting && f.hope {
+	if f.phase == drafting && (f.hope || f.rough) {
 		f.guess = true
 		if f.alone() {
 			return c, nil

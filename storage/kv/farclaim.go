@@ -28,8 +28,14 @@ type far struct {
 	txn     int64
 	held    map[string]struct{} // what the store has granted
 	pending ClaimRequest        // goes with the next claim
+	later   bool                // claims wait for each other
 	tried   bool                // there may be claims in the store
+	same    [][]byte            // the keys that the commit will read
+	news    []Span              // and ranges in which it will look for a key
 }
+
+// mostPending is how many claims wait for each other.
+const mostPending = 4096
 
 func (c Claim) id() string {
 	return string(binary.BigEndian.AppendUint32(nil, c.Num)) + string(c.Key)
@@ -54,14 +60,19 @@ func useClaims(ns storage.Namespace) Claim {
 // another transaction has one of the claims, or if what they are of has changed since
 // the snapshot.
 func (f *distant) ask(ctx context.Context, r ClaimRequest) error {
-	own := f.far
-	take := own.pending.Take
+	own, before := f.far, &f.far.pending
+	take := before.Take
 	for _, c := range r.Take {
 		if _, held := own.held[c.id()]; !held {
 			take = append(take, c)
 		}
 	}
-	r.Take, r.Free = take, append(own.pending.Free, r.Free...)
+	r.Take, r.Free = take, append(before.Free, r.Free...)
+	r.Same, r.New = append(before.Same, r.Same...), append(before.New, r.New...)
+	if own.later && len(r.Take)+len(r.Same) < mostPending {
+		own.pending = r
+		return nil
+	}
 	if len(r.Take)+len(r.Same)+len(r.New) == 0 {
 		return nil
 	}
@@ -72,6 +83,7 @@ func (f *distant) ask(ctx context.Context, r ClaimRequest) error {
 		return err
 	}
 	own.pending = ClaimRequest{}
+	own.same, own.news = append(own.same, r.Same...), append(own.news, r.New...)
 	if own.held == nil {
 		own.held = map[string]struct{}{}
 	}
@@ -86,6 +98,24 @@ func (f *distant) ask(ctx context.Context, r ClaimRequest) error {
 	}
 	return nil
 }
+
+// ClaimLater makes the writes that follow wait with their claims for Claim.
+func (s *snapshot) ClaimLater() {
+	if s.distant != nil {
+		s.distant.far.later = true
+	}
+}
+
+// Claim claims what has been written since ClaimLater.
+func (s *snapshot) Claim() error {
+	if s.distant == nil || s.done || !s.distant.far.later {
+		return nil
+	}
+	s.distant.far.later = false
+	return s.distant.ask(s.ctx, ClaimRequest{})
+}
+
+var _ storage.LateClaimer = (*snapshot)(nil)
 
 // use notes that a snapshot transaction writes to a collection.
 func (f *distant) use(ns storage.Namespace) {
@@ -216,6 +246,34 @@ func (m *memory) replaying(s *snapshot) {
 	if s != nil && s.distant != nil {
 		m.txn, m.held = s.distant.far.txn, len(s.distant.far.held)
 	}
+}
+
+// foresee reads what the commit of a transaction will need, in one round trip.
+func (d drafted) foresee(ctx context.Context, s *snapshot) error {
+	if s == nil || s.distant == nil {
+		return nil
+	}
+	var r Request
+	for _, key := range s.distant.far.same {
+		r.Points = append(r.Points, Point{Key: key})
+	}
+	for _, span := range s.distant.far.news {
+		r.Ends = append(r.Ends, End{Span: span})
+	}
+	if r.Empty() {
+		return nil
+	}
+	reply, err := d.Read(ctx, &r)
+	if err != nil {
+		return err
+	}
+	for i := range r.Points {
+		d.m.point(r.Points[i].Key, reply.Points[i].Value, d.version())
+	}
+	for i := range r.Ends {
+		d.m.end(r.Ends[i].Span, false, foundEnd{reply.Ends[i].Key, d.version()})
+	}
+	return nil
 }
 
 // free fails if a transaction of another server has a claim. What was not asked for

@@ -137,6 +137,9 @@ func (d drafted) GetMany(ctx context.Context, keys [][]byte, fn func(i int, valu
 }
 
 func (d drafted) First(ctx context.Context, s Span) ([]byte, error) {
+	if known, ok := d.m.ends[endKey{string(s.Lo), string(s.Hi), false}]; ok && known.version > 0 {
+		return known.key, nil
+	}
 	key, err := d.remote.First(ctx, s)
 	if err == nil {
 		d.m.end(s, false, foundEnd{key, d.version()})

@@ -210,7 +210,7 @@ func (e *Shared) draftWith(ctx context.Context, known *recent, replays *snapshot
 		brief = false
 		d := &draft{}
 		m = &d.memory
-		d.distant = distant{phase: drafting, snap: snap, memory: m, hope: hope, e: e, cat: cat}
+		d.distant = distant{phase: drafting, snap: snap, memory: m, hope: hope, e: e, cat: cat, rough: replays != nil && !replays.exact}
 		d.state = state{root: cat.root, snap: drafted{remote{snap}, m, known}}
 		d.state.refs.Store(1)
 		t := &d.tx
@@ -219,6 +219,9 @@ func (e *Shared) draftWith(ctx context.Context, known *recent, replays *snapshot
 		defer t.End()
 		t.replays = replays
 		m.replaying(replays)
+		if err := (drafted{remote{snap}, m, known}).foresee(ctx, replays); err != nil {
+			return snap, err, nil
+		}
 		err := fn(t)
 		if done = t.touched == 0 && !t.distant.guess; done {
 			return snap, err, t.fresh()

@@ -19,6 +19,7 @@ type snapshot struct {
 	*tx
 	holder claims.Holder
 	log    []func(u *tx) error
+	exact  bool                               // the commit compares statistics
 	final  map[writtenRecord]storage.RecordID // of provisional ids
 }
 
