@@ -133,7 +133,7 @@ func TestClusterMetrics(t *testing.T) {
 	}
 	for it := st.Lookup("leases").Doc().Iter(); it.Next(); {
 		if job := it.Value().Doc().Lookup("job").Str(); !strings.HasPrefix(job, "server.") {
-			if got := a.metric(`duskdb_cluster_lease{job="`+job+`"}`) + b.metric(`duskdb_cluster_lease{job="`+job+`"}`); got != 1 {
+			if got := a.metric(`duskdb_cluster_lease{task="`+job+`"}`) + b.metric(`duskdb_cluster_lease{task="`+job+`"}`); got != 1 {
 				t.Errorf("%v servers have the lease %s", got, job)
 			}
 		}

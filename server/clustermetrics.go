@@ -41,8 +41,8 @@ var clusterMetrics = []family{
 			x.sample(float64(len(st.Servers)))
 		}
 	}),
-	ofCluster("lease", "gauge", "1 if this server runs a background job.", []string{"job"}, leases(func(st *storage.ClusterStats, l storage.ClusterLease) float64 { return oneIf(l.Owner == st.Server) })),
-	ofCluster("lease_since_timestamp_seconds", "gauge", "When the server that runs a background job got it.", []string{"job"},
+	ofCluster("lease", "gauge", "1 if this server runs a background job.", []string{"task"}, leases(func(st *storage.ClusterStats, l storage.ClusterLease) float64 { return oneIf(l.Owner == st.Server) })),
+	ofCluster("lease_since_timestamp_seconds", "gauge", "When the server that runs a background job got it.", []string{"task"},
 		leases(func(_ *storage.ClusterStats, l storage.ClusterLease) float64 {
 			return float64(l.Since.UnixMilli()) / 1000
 		})),
