@@ -34,6 +34,10 @@ var hotCommands = []struct {
 			StartDocument("q").Int32("_id", int32(i)).End().
 			StartDocument("u").StartDocument("$set").Int32("added", 1).End().End().End().End()
 	}},
+	{"findAndModify", 40, func(b *value.Builder, i int) {
+		b.String("findAndModify", "c").StartDocument("query").Int32("_id", int32(i%harness.BenchDocs)).End().
+			StartDocument("update").StartDocument("$inc").Int32("n", 1).End().End()
+	}},
 	{"deleteOne", 48, func(b *value.Builder, i int) {
 		b.String("delete", "c").Bool("ordered", true).StartArray("deletes").StartDocument("").
 			StartDocument("q").Int32("_id", int32(i)).End().Int32("limit", 1).End().End()

@@ -7,6 +7,7 @@ import (
 	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -63,23 +64,24 @@ func runFindAndModify(c *kernel.Call) error {
 	if err := checkRetriedModify(c, &a); err != nil {
 		return err
 	}
+	if s := c.Statement(0); s == nil {
+		if out, fast, err := write.FastFindAndModify(c, &m); fast {
+			return replyModified(c, &a, nil, out, err)
+		}
+	}
+	return modifyOne(c, &a, m)
+}
+
+// modifyOne runs a findAndModify, or answers it as an earlier attempt was answered.
+func modifyOne(c *kernel.Call, a *findAndModifyArgs, m write.Modification) error {
 	out, err := write.Retried(c, 0, func() (write.Updated, error) { return modify(c, &m) })
-	if err != nil {
-		return err
-	}
-	if m.Exec == nil { // the answer to an earlier attempt
-		info, err := exec.Lookup(c, ns)
-		if err != nil {
-			return err
-		}
-		if err := CompileModification(c, &m, info); err != nil {
-			return err
+	if err == nil && m.Exec == nil { // the answer to an earlier attempt
+		var info *storage.Info
+		if info, err = exec.Lookup(c, m.NS); err == nil {
+			err = CompileModification(c, &m, info)
 		}
 	}
-	if err := replyFindAndModify(c, &a, &m, out); err != nil {
-		return err
-	}
-	return nil
+	return replyModified(c, a, &m, out, err)
 }
 
 // checkRetriedModify refuses a retried command that differs from the one that was run.
@@ -126,13 +128,16 @@ func (a *findAndModifyArgs) check() error {
 	return nil
 }
 
-func replyFindAndModify(c *kernel.Call, a *findAndModifyArgs, m *write.Modification, out write.Updated) error {
+// replyModified writes the reply; m is nil if the whole document is returned.
+func replyModified(c *kernel.Call, a *findAndModifyArgs, m *write.Modification, out write.Updated, err error) error {
+	if err != nil {
+		return err
+	}
 	doc := out.Old
 	if bool(a.New) {
 		doc = out.New
 	}
 	if doc != nil && a.Fields != nil && !a.Fields.IsEmpty() {
-		var err error
 		if doc, err = projectResult(m, doc); err != nil {
 			return err
 		}

@@ -42,12 +42,16 @@ func changesOf(h *harness.Harness, coll string) (list []value.Doc) {
 
 // statement is an update or delete of one document, as a client may send it.
 type expressStatement struct {
-	id     value.Value
-	update value.Doc // nil: delete
+	id      value.Value
+	update  value.Doc // nil: delete
+	returns string    // "old" or "new": it is a findAndModify
 }
 
 func drawStatement(t *rapid.T) expressStatement {
-	s := expressStatement{id: value.Int32(int32(rapid.IntRange(0, 4).Draw(t, "_id")))}
+	s := expressStatement{
+		id:      value.Int32(int32(rapid.IntRange(0, 4).Draw(t, "_id"))),
+		returns: rapid.SampledFrom([]string{"", "", "old", "new"}).Draw(t, "findAndModify"),
+	}
 	if rapid.IntRange(0, 9).Draw(t, "delete") == 0 {
 		return s
 	}
@@ -73,6 +77,9 @@ func drawScalar(t *rapid.T) value.Value {
 
 // run sends the statement; with a hint it cannot use the fast path.
 func (s *expressStatement) run(h *harness.Harness, coll string, slow bool) value.Doc {
+	if s.returns != "" {
+		return s.findAndModify(h, coll, slow)
+	}
 	b := value.NewBuilder()
 	command, list := "update", "updates"
 	if s.update == nil {
@@ -88,6 +95,21 @@ func (s *expressStatement) run(h *harness.Harness, coll string, slow bool) value
 		b.String("hint", reserved.IDIndex)
 	}
 	b.End().End()
+	return harness.Plain(h.RunOn("test", b.Doc()))
+}
+
+// findAndModify sends the statement as a findAndModify.
+func (s *expressStatement) findAndModify(h *harness.Harness, coll string, slow bool) value.Doc {
+	b := value.NewBuilder()
+	b.String("findAndModify", coll).StartDocument("query").Append("_id", s.id).End()
+	if s.update == nil {
+		b.Bool("remove", true)
+	} else {
+		b.Document("update", s.update).Bool("new", s.returns == "new")
+	}
+	if slow {
+		b.String("hint", reserved.IDIndex)
+	}
 	return harness.Plain(h.RunOn("test", b.Doc()))
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 // expressWrite updates or removes one document by its _id, which is the most frequent
-// write. It compiles and plans nothing and allocates no memory. It has the same
+// write, and may return it. It compiles and plans nothing and allocates no memory. It has the same
 // effect as modify; statements that it does not support it leaves to modify, without
 // having changed anything.
 type expressWrite struct {
@@ -24,9 +24,11 @@ type expressWrite struct {
 	key     []byte        // of the _id
 	fields  update.Fields // unless remove
 	remove  bool
+	returns bool // the document, before or, with wantNew, after the change
+	wantNew bool
 	writer  Writer
 	old     storage.Record // the document
-	buf     []byte         // its new version
+	buf     value.Doc      // its new version
 	out     Updated
 	handled bool
 	change  func(storage.Tx) error // run, made once
@@ -50,7 +52,23 @@ func FastUpdate(c *kernel.Call, w *BatchWrite, s *exec.UpdateStatementArgs, let 
 	if !x.fields.Parse(s.U.Doc()) {
 		return out, false, nil
 	}
-	return x.modify(w, id)
+	return x.modify(w.C, w.NS, w.Bypass, id)
+}
+
+// FastFindAndModify runs a findAndModify if it is what FastUpdate or FastDelete runs, and
+// returns the whole document.
+func FastFindAndModify(c *kernel.Call, m *Modification) (out Updated, handled bool, err error) {
+	id, ok := canonical.PointID(m.Filter)
+	if !ok || m.Upsert || m.Sort != nil || m.Collation != nil || !m.Hint.IsMissing() || m.Let != nil || m.ArrayFilters != nil || !m.Fields.IsEmpty() {
+		return out, false, nil
+	}
+	x := expressWrites.Get().(*expressWrite)
+	defer x.release()
+	if x.remove = m.Update.IsMissing(); !x.remove && (m.Update.Kind() != value.KindDocument || !x.fields.Parse(m.Update.Doc())) {
+		return out, false, nil
+	}
+	x.returns, x.wantNew = true, m.WantNew
+	return x.modify(c, m.NS, m.Bypass, id)
 }
 
 // FastDelete runs a delete statement if its filter is only an _id.
@@ -62,7 +80,7 @@ func FastDelete(c *kernel.Call, w *BatchWrite, s *DeleteStatementArgs, let value
 	x := expressWrites.Get().(*expressWrite)
 	defer x.release()
 	x.remove = true
-	return x.modify(w, id)
+	return x.modify(w.C, w.NS, w.Bypass, id)
 }
 
 func (x *expressWrite) release() {
@@ -76,11 +94,17 @@ func (x *expressWrite) release() {
 	expressWrites.Put(x)
 }
 
-func (x *expressWrite) modify(w *BatchWrite, id value.Value) (Updated, bool, error) {
-	x.c, x.ns, x.writer.bypass = w.C, w.NS, w.Bypass
+func (x *expressWrite) modify(c *kernel.Call, ns storage.Namespace, bypass bool, id value.Value) (Updated, bool, error) {
+	x.c, x.ns, x.writer.bypass = c, ns, bypass
 	x.key = value.AppendKey(x.key[:0], id)
 	if err := x.c.Update(x.change); err != nil {
 		return Updated{}, true, kernel.Translate(x.ns, err)
+	}
+	if x.returns && x.out.Matched > 0 {
+		x.out.Old = x.old.Doc
+		if x.out.New = x.old.Doc; x.wantNew && x.out.Modified > 0 {
+			x.out.New = x.buf.Clone()
+		}
 	}
 	return x.out, x.handled, nil
 }
