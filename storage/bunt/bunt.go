@@ -240,16 +240,15 @@ func (e *Engine) View(ctx context.Context, fn func(storage.Tx) error) error {
 
 // Update runs fn as the only writer and commits unless it fails.
 func (e *Engine) Update(ctx context.Context, fn func(storage.Tx) error) error {
-	return e.update(ctx, nil, func(t *tx) error { return fn(t) })
+	return e.update(ctx, func(t *tx) error { return fn(t) })
 }
 
-func (e *Engine) update(ctx context.Context, replays *snapshot, fn func(*tx) error) error {
+func (e *Engine) update(ctx context.Context, fn func(*tx) error) error {
 	if err := e.lockWriter(ctx); err != nil {
 		return err
 	}
 	defer e.unlockWriter()
 	t := e.newTx(ctx, &e.scratch)
-	t.replays = replays
 	defer func() { t.done = true }()
 	if err := fn(t); err != nil {
 		return err

@@ -61,9 +61,14 @@ func newRecords() *records { return &records{stamp: newStamp()} }
 // fork returns a new version of the tree that may be changed. The old one must
 // not be changed any more.
 func (t *records) fork() *records {
+	f := t.forked()
+	return &f
+}
+
+func (t *records) forked() records {
 	f := *t
 	f.stamp = newStamp()
-	return &f
+	return f
 }
 
 // freeze returns an immutable version of the present tree; t may still change.

@@ -19,7 +19,7 @@ type snapshot struct {
 	*tx
 	holder claims.Holder
 	log    []func(u *tx) error
-	final  map[provisional]storage.RecordID
+	final  map[provisional]storage.RecordID // while it commits
 }
 
 // provisional is the id of a record inserted in a snapshot transaction.
@@ -57,8 +57,11 @@ func (s *snapshot) CommitWith(ctx context.Context, last func(storage.Tx) error) 
 	if len(s.log) == 0 {
 		return nil
 	}
-	s.final = make(map[provisional]storage.RecordID)
-	err := s.e.update(ctx, s, func(u *tx) error {
+	err := s.e.UpdateShared(ctx, func(shared storage.Tx) error {
+		u := shared.(*tx)
+		u.replays = s
+		defer func() { u.replays = nil }() // the next one in the group is another writer
+		s.final = nil
 		for _, do := range s.log {
 			if err := do(u); err != nil {
 				return err
@@ -107,6 +110,9 @@ func (t *tx) recordInsert(ns storage.Namespace, num uint32, id storage.RecordID,
 		t.record(func(u *tx) error {
 			h := collection{tx: u, ns: ns}
 			now, err := h.insert(0, stored)
+			if s.final == nil {
+				s.final = map[provisional]storage.RecordID{}
+			}
 			s.final[provisional{num, id}] = now
 			return err
 		})

@@ -103,15 +103,29 @@ func (r *root) remove(ns storage.Namespace) {
 
 // clone makes a private copy to be changed.
 func (c *coll) clone(ch *change) *coll {
-	d := *c
-	d.change = ch
-	d.records = c.records.fork()
-	d.indexes = make([]*index, len(c.indexes))
-	for i, x := range c.indexes {
-		y := *x // its entries are forked when they change
-		d.indexes[i] = &y
+	d := &cloned{coll: *c, records: c.records.forked()}
+	d.coll.change, d.coll.records = ch, &d.records
+	d.coll.indexes = d.few[:0]
+	if len(c.indexes) > len(d.few) {
+		d.coll.indexes = make([]*index, 0, len(c.indexes))
 	}
-	return &d
+	for i, x := range c.indexes { // their entries are forked when they change
+		y := &d.first
+		if i > 0 {
+			y = new(index)
+		}
+		*y = *x
+		d.coll.indexes = append(d.coll.indexes, y)
+	}
+	return &d.coll
+}
+
+// cloned is a collection with its parts in one piece of memory.
+type cloned struct {
+	coll    coll
+	records records
+	first   index
+	few     [2]*index
 }
 
 // seal makes a clone immutable before it is published.

@@ -22,7 +22,7 @@ type tx struct {
 	scratch  *scratch
 
 	snap    *snapshot // set in a snapshot transaction
-	replays *snapshot // set in the Update that commits one
+	replays *snapshot // while one is committed
 }
 
 // newTx begins a writable transaction.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/duskdb/duskdb/storage"
@@ -76,15 +77,32 @@ type update struct {
 	brought  any
 	err      error
 	panicked any
-	taken    bool // by a group; guarded by the queue's lock
-	done     chan struct{}
+	taken    bool          // by a group; guarded by the queue's lock
+	done     chan struct{} // receives once
+	group    []*update     // memory for the groups that its goroutine leads
+}
+
+// obtain returns an update that is not in use.
+func (q *Queue) obtain() *update {
+	if u, ok := q.unused.Get().(*update); ok {
+		return u
+	}
+	return &update{done: make(chan struct{}, 1)}
+}
+
+// release makes an update available again. Nothing refers to it any more.
+func (q *Queue) release(u *update) {
+	clear(u.group)
+	*u = update{done: u.done, group: u.group[:0]}
+	q.unused.Put(u)
 }
 
 // Queue holds the waiting updates of an engine.
 type Queue struct {
 	mu      sync.Mutex
 	waiting []*update
-	alone   int // groups of one update in a row; guarded by the right to write
+	unused  sync.Pool // of *update
+	alone   int       // groups of one update in a row; guarded by the right to write
 }
 
 func (q *Queue) add(u *update) {
@@ -100,13 +118,13 @@ func (q *Queue) Waiting() int {
 	return len(q.waiting)
 }
 
-// take removes the updates that have waited longest, and returns them.
-func (q *Queue) take() []*update {
+// take removes the updates that have waited longest, and appends them to an empty group.
+func (q *Queue) take(group []*update) []*update {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	n := min(len(q.waiting), Most)
-	group := append([]*update(nil), q.waiting[:n]...)
-	q.waiting = append(q.waiting[:0], q.waiting[n:]...)
+	group = append(group, q.waiting[:n]...)
+	q.waiting = slices.Delete(q.waiting, 0, n)
 	for _, u := range group {
 		u.taken = true
 	}
@@ -147,27 +165,39 @@ func (q *Queue) UpdateWith(ctx context.Context, h Host, brought any, fn func(sto
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	u := &update{ctx: ctx, fn: fn, brought: brought, done: make(chan struct{})}
+	u := q.obtain()
+	u.ctx, u.fn, u.brought = ctx, fn, brought
 	q.add(u)
-	for waiting := true; waiting; {
+	q.await(h, u)
+	err, panicked := u.err, u.panicked
+	q.release(u)
+	if panicked != nil {
+		panic(panicked)
+	}
+	return err
+}
+
+// await waits until an update is done, or until its context ends before a group takes it.
+func (q *Queue) await(h Host, u *update) {
+	select { // mostly nobody else writes
+	case <-h.Writer():
+		q.lead(h, u)
+	default:
+	}
+	for !q.isTaken(u) {
 		select {
 		case <-h.Writer():
 			q.lead(h, u)
-			waiting = !q.isTaken(u)
 		case <-u.done:
-			waiting = false
-		case <-ctx.Done():
+			return
+		case <-u.ctx.Done():
 			if q.remove(u) {
-				return ctx.Err()
+				u.err = u.ctx.Err()
+				return
 			}
-			waiting = false
 		}
 	}
 	<-u.done
-	if u.panicked != nil {
-		panic(u.panicked)
-	}
-	return u.err
 }
 
 // lead runs groups until own belongs to one, or until a group has to settle,
@@ -183,7 +213,8 @@ func (q *Queue) lead(h Host, own *update) {
 		if q.alone < lonely || q.alone%probe == 0 {
 			runtime.Gosched() // let goroutines that are about to write join
 		}
-		group := q.take()
+		group := q.take(own.group[:0])
+		own.group = group
 		if q.alone++; len(group) > 1 {
 			q.alone = 0
 		}
@@ -199,7 +230,7 @@ func (q *Queue) lead(h Host, own *update) {
 func serve(h Host, group []*update, leading *bool) {
 	defer func() {
 		for _, u := range group {
-			close(u.done)
+			u.done <- struct{}{} // it has room; from then on the update may be used again
 		}
 	}()
 	ran, settler := runGroup(h, group)
@@ -370,16 +401,20 @@ func groupContext(group []*update) context.Context {
 func runAll(t Run, group []*update) (ran []*update, clean bool) {
 	for i, u := range group {
 		before := t.Touched()
-		if err := u.run(t); err != nil {
-			u.err = err
-			if t.Touched() != before { // the next ones would see what is to be undone
-				return append(ran, group[i+1:]...), false
-			}
-			continue
+		if u.err = u.run(t); u.err != nil && t.Touched() != before { // the next ones would see what is to be undone
+			return append(succeeded(group[:i]), group[i+1:]...), false
 		}
-		ran = append(ran, u)
 	}
-	return ran, true
+	return succeeded(group), true
+}
+
+// succeeded returns the updates that have not failed.
+func succeeded(group []*update) []*update {
+	failed := func(u *update) bool { return u.err != nil }
+	if !slices.ContainsFunc(group, failed) {
+		return slices.Clip(group)
+	}
+	return slices.DeleteFunc(slices.Clone(group), failed)
 }
 
 // run executes the update and stores a panic for the goroutine that submitted
