@@ -54,7 +54,7 @@ func (e *exportCmd) Run() (err error) {
 		}
 		defer func() { err = errors.Join(err, out.Close()) }()
 	}
-	bar := newCounter(e.Quiet || e.Out == "")
+	bar := newCounter(e.Quiet || e.Out == "", func() int { return o.Total(conn) })
 	o.Progress = bar.count
 	n, err := transfer.Export(conn, out, o)
 	bar.end()

@@ -76,6 +76,7 @@ func run(args []string) int {
 		fmt.Fprintln(os.Stderr, "duskdb:", err)
 		return 2
 	}
+	c.Serve.misspelt = misspelt(parser, os.Environ())
 	ctx, err := parser.Parse(normalise(args))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "duskdb:", err)

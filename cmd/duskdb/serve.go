@@ -64,6 +64,8 @@ type serveCmd struct {
 	Extra kong.Plugins `embed:""` // the struct of extra
 	extra *extraFlags  `kong:"-"`
 	file  *configFile  `kong:"-"` // nil: none
+
+	misspelt []string `kong:"-"` // warnings about variables
 }
 
 // newServe returns the command with all flags of mongod.
@@ -109,7 +111,7 @@ func (s *serveCmd) Run() error {
 	if err := s.applyExtra(params, log); err != nil {
 		return err
 	}
-	for _, text := range s.Mongod.warnings() {
+	for _, text := range append(s.Mongod.warnings(), s.misspelt...) {
 		log.Warn().Msg(text)
 	}
 	files, err := protectFiles(params)

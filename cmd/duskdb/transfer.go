@@ -99,12 +99,13 @@ func newProgress(size int64, quiet bool) *progress {
 	return &progress{progressbar.DefaultBytes(size)}
 }
 
-// newCounter counts documents whose total number is unknown.
-func newCounter(quiet bool) *progress {
+// newCounter counts documents, of which there are total, or -1 if that is unknown; it is
+// asked only if somebody sees it.
+func newCounter(quiet bool, total func() int) *progress {
 	if quiet || !term.IsTerminal(int(os.Stderr.Fd())) {
 		return &progress{}
 	}
-	return &progress{progressbar.Default(-1)}
+	return &progress{progressbar.Default(int64(total()))}
 }
 
 // count sets the number of documents.

@@ -79,6 +79,23 @@ func (o *ExportOptions) each(from Runner, fn func(value.Doc) error) (n int, err 
 	return n, err
 }
 
+// Total returns how many documents there are to export, for the progress; -1 if the query
+// would have to be run to know it.
+func (o *ExportOptions) Total(from Runner) int {
+	if o.Query != nil && !o.Query.IsEmpty() {
+		return -1
+	}
+	reply, err := from.Run(value.NewDoc("count", value.String(o.Collection), "$db", value.String(o.Database)))
+	if err != nil {
+		return -1 // the export itself will say why
+	}
+	n := max(reply.Lookup("n").SafeInt64()-o.Skip, 0)
+	if o.Limit > 0 {
+		n = min(n, o.Limit)
+	}
+	return int(n)
+}
+
 // find returns the find command of the export.
 func (o *ExportOptions) find() value.Doc {
 	b := value.NewBuilder().String("find", o.Collection)
