@@ -140,6 +140,7 @@ func (l *Log) Open(ctx context.Context) error {
 	})
 	if last.Doc != nil {
 		l.Stamps.Advance(clustertime.Of(last.Doc.Lookup("ts")))
+		l.warnOfFuture(last.Doc)
 	}
 	if !errors.Is(err, storage.ErrNotFound) {
 		return err
