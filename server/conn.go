@@ -27,6 +27,7 @@ type conn struct {
 	nextID int32
 
 	sequences []commands.Sequence // of the message at hand
+	large     bool                // it has the place of a large reply
 
 	// The fields below are for the watcher: when the running command began.
 	ctx    context.Context
@@ -53,6 +54,7 @@ var (
 func newConn(s *Server, nc net.Conn, fromBalancer bool) *conn {
 	c := &conn{srv: s, nc: nc, fromBalancer: fromBalancer, client: s.service.NewConn(nc.RemoteAddr().String(), nc.LocalAddr().String())}
 	c.client.FromBalancer = fromBalancer
+	c.client.LargeReply = c.largeReply
 	c.client.HungUp = func() bool { return hungUp(nc) }
 	c.ctx, c.cancel = context.WithCancelCause(s.ctx)
 	if p, ok := nc.(pipe); ok && p.near != nil {
@@ -80,6 +82,7 @@ func (c *conn) run() {
 	defer c.srv.service.CloseConn(c.client)
 	defer c.nc.Close()
 	defer c.cancel(errClientGone)
+	defer c.replySent()
 	if err := c.unwrap(); err != nil {
 		c.srv.log.Info().Str("remote", c.client.Remote).Err(err).Msg("connection to the load balancer's port refused")
 		return
@@ -123,6 +126,9 @@ func (c *conn) exchange() bool {
 		return false
 	}
 	c.progress.boundary.Store(c.progress.received.Load() - int64(c.reader.Pending()))
+	if len(c.out.B) == 0 {
+		c.replySent() // the client wants none
+	}
 	return len(c.out.B) == 0 || c.reader.Complete() && len(c.out.B) <= flushAt || c.flush() == nil
 }
 
@@ -162,7 +168,27 @@ func (c *conn) flush() error {
 		c.out = wire.GetBuffer()
 	}
 	c.out.B = c.out.B[:0]
+	c.replySent()
 	return err
+}
+
+// largeReply waits for the place of a large reply, which the connection has until the
+// reply is sent.
+func (c *conn) largeReply(ctx context.Context) error {
+	if c.large {
+		return nil
+	}
+	err := c.srv.inFlight.takeReply(ctx)
+	c.large = err == nil
+	return err
+}
+
+// replySent gives the place of a large reply back.
+func (c *conn) replySent() {
+	if c.large {
+		c.large = false
+		c.srv.inFlight.large.Release(1)
+	}
 }
 
 // send writes a reply. It writes a large one in parts, so that the watcher

@@ -24,14 +24,32 @@ type inFlight struct {
 	free *semaphore.Weighted
 	// replies is the limit for large replies that clients do not read.
 	replies int64
+	// large has a place for each large reply that is being written or sent.
+	large   *semaphore.Weighted
+	waiting atomic.Int64 // commands that wait for a place
 }
+
+// largestReply is the memory that a large reply may take: its buffer grows as it is
+// written.
+const largestReply = 32 << 20
 
 func newInFlight(ctx context.Context, memoryLimit int64) *inFlight {
 	n := int64(defaultInFlight)
 	if memoryLimit > 0 {
 		n = min(max(memoryLimit/8, leastInFlight), mostInFlight)
 	}
-	return &inFlight{ctx: ctx, free: semaphore.NewWeighted(n), replies: max(n/4, leastInFlight)}
+	replies := max(n/4, leastInFlight)
+	return &inFlight{ctx: ctx, free: semaphore.NewWeighted(n), replies: replies, large: semaphore.NewWeighted(replies / largestReply)}
+}
+
+// takeReply waits for the place of a large reply.
+func (f *inFlight) takeReply(ctx context.Context) error {
+	if f.large.TryAcquire(1) {
+		return nil
+	}
+	f.waiting.Add(1)
+	defer f.waiting.Add(-1)
+	return f.large.Acquire(ctx, 1)
 }
 
 // Take waits for n bytes.
@@ -53,7 +71,7 @@ type timeLimits struct {
 	pressed time.Duration // to read the next part of a reply, when memory is short
 }
 
-var defaultTimeLimits = timeLimits{first: 60 * time.Second, message: 60 * time.Second, rate: 16 << 10, reply: 120 * time.Second, pressed: 5 * time.Second}
+var defaultTimeLimits = timeLimits{first: 60 * time.Second, message: 60 * time.Second, rate: 16 << 10, reply: 120 * time.Second, pressed: 3 * time.Second}
 
 // progress counts the bytes read and written on a connection. The connection
 // updates the counters; the watcher owns the other fields, and checks whether

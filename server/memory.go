@@ -29,8 +29,10 @@ import (
 //     are never refused.
 //   - inFlight (limits.go) is the budget of large messages, an eighth of the
 //     limit: a connection waits for its share before it allocates a buffer.
-//     checkReplies (watch.go) closes connections that keep large replies unread
-//     while these exceed a quarter of that budget.
+//     A cursor's reply of more than a megabyte waits for one of a number of places
+//     before it is written, so that all of them take no more than a quarter of that
+//     budget. checkReplies (watch.go) closes connections that keep large replies
+//     unread while others wait or these exceed it.
 //   - Sorts, groups and windows have their own limits, as in mongod, and spill
 //     to disk.
 //   - limits.Turns lets long operations go on one after the other while what they

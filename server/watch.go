@@ -54,13 +54,14 @@ func (s *Server) checkConnections(now time.Time) {
 
 // checkReplies closes connections whose clients do not read large replies, the
 // longest waiting first, until the replies of all connections are within their
-// memory limit.
+// memory limit and there is a place for each command that waits to write one.
 func (s *Server) checkReplies(now time.Time) {
 	type waiting struct {
 		c     *conn
 		since time.Duration
 	}
 	held, stalled := int64(0), []waiting(nil)
+	places := s.inFlight.waiting.Load()
 	s.each(func(c *conn) {
 		if c.progress.cut.Load() { // its memory is about to be freed
 			return
@@ -72,10 +73,11 @@ func (s *Server) checkReplies(now time.Time) {
 	})
 	slices.SortFunc(stalled, func(a, b waiting) int { return cmp.Compare(b.since, a.since) })
 	for _, w := range stalled {
-		if held <= s.inFlight.replies {
+		if held <= s.inFlight.replies && places <= 0 {
 			return
 		}
 		held -= w.c.progress.held.Load()
+		places--
 		s.cut(w.c, "it does not take in its reply, and memory for replies is short")
 	}
 }

@@ -140,6 +140,10 @@ func AppendBatch(c *kernel.Call, cur *kernel.Cursor, size int64) (done bool, err
 			cur.Peeked = d
 			return false, nil
 		}
+		if err := c.AwaitReplyMemory(c.Reply.Len() - start + len(d)); err != nil {
+			cur.Peeked = d
+			return false, err
+		}
 		c.Reply.Document("", d)
 		returned++
 	}

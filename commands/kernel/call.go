@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -219,6 +220,21 @@ func (c *Call) Interrupted() error {
 		return nil
 	}
 	return mongoerr.From(context.Cause(c.Ctx))
+}
+
+// largeReply is the size from which a reply waits for memory.
+const largeReply = 1 << 20
+
+// AwaitReplyMemory is called before a reply grows to a size. A large reply waits for its
+// share of the memory for replies, as clients may be slow to read them.
+func (c *Call) AwaitReplyMemory(size int) error {
+	if size <= largeReply || c.Conn == nil || c.Conn.LargeReply == nil {
+		return nil
+	}
+	if err := c.Conn.LargeReply(c.Ctx); err != nil {
+		return cmp.Or(c.Interrupted(), err)
+	}
+	return nil
 }
 
 // Step returns why the command must stop, as Interrupted does. It is called now and then by

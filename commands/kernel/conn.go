@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"context"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,6 +25,10 @@ type Conn struct {
 	// HungUp reports whether the client has closed its side. It is set before the first
 	// command, and nil where the transport cannot know.
 	HungUp func() bool
+
+	// LargeReply waits until a large reply may be written, whose memory is freed when it is
+	// sent. It is set before the first command, and nil where there is no limit.
+	LargeReply func(context.Context) error
 
 	// FromBalancer reports whether the client came through the port for load balancers. Such
 	// a client cannot reach this server again by another connection, so cursors and open

@@ -1,0 +1,52 @@
+package server
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/duskdb/duskdb/value"
+)
+
+// TestReplyPlaces: only so many large replies are in memory at a time. The commands of
+// other clients wait before they write theirs; small replies do not. Clients that do not
+// read are disconnected while others wait, the longest waiting first.
+func TestReplyPlaces(t *testing.T) {
+	s := serveConfig(t, Config{})
+	const deaf, places = 5, 2
+	s.inFlight.large = semaphore.NewWeighted(places)
+	good := dial(t, s)
+	good.ok(t, value.NewDoc("insert", value.String("c"), "documents", value.NewArray(value.Document(value.NewDoc("_id", value.Int32(1), "s", value.String(strings.Repeat("x", 15<<20))))), "$db", value.String("test")))
+	for range 3 * places { // those that read leave their place to the next
+		good.ok(t, value.MustJSON(`{"find": "c", "$db": "test"}`))
+	}
+	for range deaf {
+		if _, err := dial(t, s).Write(request(value.MustJSON(`{"find": "c", "$db": "test"}`))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	waitFor(t, func() bool { return s.inFlight.waiting.Load() == deaf-places })
+	held := 0
+	s.each(func(c *conn) {
+		if c.progress.held.Load() > 0 {
+			held++
+		}
+	})
+	if held > places {
+		t.Errorf("%d large replies are in memory, want %d", held, places)
+	}
+	good.ok(t, value.MustJSON(`{"count": "c", "$db": "test"}`))
+	now := time.Now()
+	waitFor(t, func() bool {
+		now = now.Add(10 * time.Second)
+		s.checkReplies(now)
+		return s.inFlight.waiting.Load() == 0
+	})
+	now = now.Add(10 * time.Second)
+	s.checkReplies(now)
+	if n := s.Service().Snapshot().Connections.Current; n < 1+1 {
+		t.Errorf("%d connections: clients were disconnected although nobody waited", n)
+	}
+}
