@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"bytes"
+
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/storage"
 )
@@ -113,16 +115,16 @@ func (f *FirstChunks) add() *firstChunk {
 }
 
 // Take gives the next chunk to r, which continues after it. It reports false if no chunk
-// is left, or if another command has read them.
-func (f *FirstChunks) Take(r *ScanIterator) bool {
+// is left, if another command has read them, or if the next one is of another range.
+func (f *FirstChunks) Take(r *ScanIterator, kr storage.KeyRange) bool {
 	if f.next == len(f.list) {
 		return false
 	}
-	if f.resumed != r.x.root().resumed {
+	c := &f.list[f.next]
+	if f.resumed != r.x.root().resumed || !bytes.Equal(c.kr.Lo, kr.Lo) || !bytes.Equal(c.kr.Hi, kr.Hi) {
 		f.Drop()
 		return false
 	}
-	c := &f.list[f.next]
 	f.next++
 	r.Restart(c.kr)
 	r.buf = append(r.buf, f.records[c.start:c.end]...)

@@ -217,3 +217,44 @@ func TestLookupWithoutIndexSeesChanges(t *testing.T) {
 		t.Errorf("%d documents", len(docs))
 	}
 }
+
+// Without an index, values that no index serves directly (arrays, null, none, documents,
+// NaN) do not make a $lookup read the collection for each input either. They find what
+// they find with an index.
+func TestLookupWithoutIndexReadsOnce(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t)
+	values := []string{`k: 1`, `k: null`, `o: 1`, `k: [1, 2]`, `k: []`, `k: [null, 3]`, `k: {a: 1}`, `k: [[1, 2]]`, `k: {$numberDouble: "NaN"}`, `k: [{a: 1}, 1]`, `k: {$regularExpression: {pattern: "a", options: ""}}`}
+	for _, tt := range []struct {
+		name string
+		n    int
+	}{{"outer", 220}, {"plain", 110}, {"indexed", 110}} {
+		var docs []string
+		for i := range tt.n {
+			docs = append(docs, fmt.Sprintf(`{_id: %d, %s}`, i, values[i%len(values)]))
+		}
+		h.OK(`{insert: "` + tt.name + `", documents: [` + strings.Join(docs, ", ") + `]}`)
+	}
+	h.OK(`{createIndexes: "indexed", indexes: [{key: {k: 1}, name: "k"}]}`)
+	found := func(pipeline string) string {
+		var list []string
+		for _, d := range drain(h, pipeline+`, {$set: {x: {$sortArray: {input: "$x._id", sortBy: 1}}}}`, 1000, func() {}) {
+			list = append(list, d.Lookup("_id").String()+": "+d.Lookup("x").String())
+		}
+		return strings.Join(list, "\n")
+	}
+	scanned := func() int64 { // by the command before
+		entries := harness.Docs(h.OK(`{find: "system.profile", filter: {"command.aggregate": "outer"}}`))
+		return entries[len(entries)-1].Lookup("docsExamined").Int64()
+	}
+	h.OK(`{profile: 2}`)
+	for _, inner := range []string{``, `, pipeline: [{$match: {o: {$exists: false}}}]`} {
+		plain := found(`{$lookup: {from: "plain", localField: "k", foreignField: "k", as: "x"` + inner + `}}`)
+		if n := scanned(); n < 220 || n > 220+3*110 {
+			t.Errorf("%s: %d documents were read", inner, n)
+		}
+		if want := found(`{$lookup: {from: "indexed", localField: "k", foreignField: "k", as: "x"` + inner + `}}`); plain != want {
+			t.Errorf("%s: found\n%s\nwith an index\n%s", inner, plain, want)
+		}
+	}
+}

@@ -90,8 +90,8 @@ func (p *preparedLookup) plan(c *kernel.Call, r agg.Request, q *canonical.Query)
 
 // Open implements agg.Prepared.
 func (p *preparedLookup) Open() (agg.Source, error) {
-	if !p.ahead.Take(p.src) {
-		p.src.Restart(p.keyRange(p.eq.Value))
+	if kr := p.keyRange(p.eq.Value); !p.ahead.Take(p.src, kr) {
+		p.src.Restart(kr)
 	}
 	p.a.NoteUse(p.x.Running(), p.info, p.a.Plan)
 	return agg.Source{Iterator: p.docs}, nil

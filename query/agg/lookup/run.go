@@ -193,6 +193,9 @@ func (it *lookupIterator) lookupEqual(d value.Doc) (stage.Iterator, error) {
 		it.slot.eq.Value = v
 		return it.runSlot(it.slot)
 	}
+	if found, ok, err := it.lookupScanned(d); ok || err != nil {
+		return found, err
+	}
 	m, err := flow.NewMatch(it.s.p, equalityFilter(it.local, it.s.foreign, d))
 	if err != nil {
 		return nil, err

@@ -92,11 +92,8 @@ func (it *lookupIterator) runOnView(s *lookupSource) (stage.Iterator, error) {
 
 // runSlot runs the pipeline of a slot with the slot's current value.
 func (it *lookupIterator) runSlot(s *slot) (stage.Iterator, error) {
-	if !s.asked {
-		s.asked = true
-		if err := it.prepareSlot(s); err != nil {
-			return nil, err
-		}
+	if err := it.ask(s); err != nil {
+		return nil, err
 	}
 	switch {
 	case s.prepared == nil && s.operand != nil:
@@ -112,6 +109,15 @@ func (it *lookupIterator) runSlot(s *slot) (stage.Iterator, error) {
 		return nil, err
 	}
 	return s.src.behind(it, src)
+}
+
+// ask calls prepareSlot once.
+func (it *lookupIterator) ask(s *slot) error {
+	if s.asked {
+		return nil
+	}
+	s.asked = true
+	return it.prepareSlot(s)
 }
 
 // prepareSlot asks the host to plan the request of a slot once.
