@@ -39,9 +39,11 @@ type Sorter struct {
 	records []Record
 	size    int64
 	seq     int
-	arena   arena
-	store   spill.Store
-	own     bool // documents are copied: each is a part of a larger buffer
+	// replaced counts the changes of the worst document in a full sorter.
+	replaced int
+	arena    arena
+	store    spill.Store
+	own      bool // documents are copied: each is a part of a larger buffer
 }
 
 // NewSorter returns a sorter for a stage. It returns the first limit documents, or all if
@@ -60,11 +62,14 @@ func (r *Sorter) Close() { _ = r.store.Close() }
 // Worst returns the last of the documents to return; full reports whether the sorter has
 // as many as its limit.
 func (r *Sorter) Worst() (d value.Doc, full bool) {
-	if r.limit == 0 || int64(len(r.records)) < r.limit {
+	if !r.full() {
 		return nil, false
 	}
 	return r.records[0].Doc, true
 }
+
+// full reports whether the sorter has as many documents as its limit.
+func (r *Sorter) full() bool { return r.limit > 0 && int64(len(r.records)) >= r.limit }
 
 // Fill calls add with each document of src.
 func (r *Sorter) Fill(src stage.Iterator, add func(value.Doc) error) error {
@@ -93,7 +98,7 @@ func (r *Sorter) AddKeyed(key []byte, d value.Doc) error {
 
 // AddRecord adds a record. It copies the key.
 func (r *Sorter) AddRecord(rec Record) error {
-	if r.limit > 0 && int64(len(r.records)) >= r.limit {
+	if r.full() {
 		return r.replaceWorst(rec)
 	}
 	rec.Key = r.arena.clone(rec.Key)
@@ -220,9 +225,12 @@ func (r *Sorter) replaceWorst(rec Record) error {
 	if r.own {
 		rec.Doc = rec.Doc.Clone()
 	}
-	rec.Key = append(worst.Key[:0:0], rec.Key...)
-	r.size += rec.Size() - worst.Size()
+	key := worst.Key
+	r.size -= worst.Size()
+	rec.Key = append(key[:0], rec.Key...) // nobody else has the old one
+	r.size += rec.Size()
 	*worst = rec
+	r.replaced++
 	r.siftDown(0)
 	if r.size > r.memory {
 		return r.spill()
