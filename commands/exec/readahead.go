@@ -1,8 +1,6 @@
 package exec
 
 import (
-	"bytes"
-
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/storage"
 )
@@ -114,17 +112,26 @@ func (f *FirstChunks) add() *firstChunk {
 	return &f.list[len(f.list)-1]
 }
 
+// Next returns the position, among the ranges that were read, of the next chunk; -1 if
+// none is left.
+func (f *FirstChunks) Next() int {
+	if f.next == len(f.list) {
+		return -1
+	}
+	return f.next
+}
+
 // Take gives the next chunk to r, which continues after it. It reports false if no chunk
-// is left, if another command has read them, or if the next one is of another range.
-func (f *FirstChunks) Take(r *ScanIterator, kr storage.KeyRange) bool {
+// is left, or if another command has read them.
+func (f *FirstChunks) Take(r *ScanIterator) bool {
 	if f.next == len(f.list) {
 		return false
 	}
-	c := &f.list[f.next]
-	if f.resumed != r.x.root().resumed || !bytes.Equal(c.kr.Lo, kr.Lo) || !bytes.Equal(c.kr.Hi, kr.Hi) {
+	if f.resumed != r.x.root().resumed {
 		f.Drop()
 		return false
 	}
+	c := &f.list[f.next]
 	f.next++
 	r.Restart(c.kr)
 	r.buf = append(r.buf, f.records[c.start:c.end]...)

@@ -31,6 +31,7 @@ type preparedLookup struct {
 	docs *exec.Documents
 
 	ahead  exec.FirstChunks
+	values []value.Value // that ahead was read for
 	ranges []storage.KeyRange
 	most   int          // that the next ReadAhead takes
 	last   int          // values that the last one took
@@ -90,8 +91,11 @@ func (p *preparedLookup) plan(c *kernel.Call, r agg.Request, q *canonical.Query)
 
 // Open implements agg.Prepared.
 func (p *preparedLookup) Open() (agg.Source, error) {
-	if kr := p.keyRange(p.eq.Value); !p.ahead.Take(p.src, kr) {
-		p.src.Restart(kr)
+	if i := p.ahead.Next(); i >= 0 && !value.Identical(p.values[i], p.eq.Value) {
+		p.ahead.Drop() // the host was asked about a value that nothing is read for
+	}
+	if !p.ahead.Take(p.src) {
+		p.src.Restart(p.keyRange(p.eq.Value))
 	}
 	p.a.NoteUse(p.x.Running(), p.info, p.a.Plan)
 	return agg.Source{Iterator: p.docs}, nil
@@ -125,7 +129,7 @@ func (p *preparedLookup) ReadAhead(values []value.Value) {
 }
 
 func (p *preparedLookup) read(values []value.Value) {
-	p.ranges = p.ranges[:0]
+	p.values, p.ranges = values, p.ranges[:0]
 	for _, v := range values {
 		p.ranges = append(p.ranges, p.keyRange(v))
 	}

@@ -11,6 +11,8 @@ type bound struct {
 	part   *Part // nil: the first field is of no use for that
 	worst  value.Value
 	at     int // Sorter.replaced when worst was read, and 1; 0: it was not
+	vain   int // documents lately that were not excluded, less those that were
+	idle   int // so many documents are not looked at, since it would be in vain
 }
 
 func newBound(s *Stage) *bound {
@@ -27,14 +29,26 @@ func (b *bound) excludes(r *Sorter, d value.Doc) bool {
 	if b.part == nil || !r.full() {
 		return false
 	}
+	if b.idle > 0 {
+		b.idle--
+		return false
+	}
 	if b.at != r.replaced+1 {
 		b.worst, b.at = b.first(r.records[0].Doc), r.replaced+1
 	}
-	if !ordered(b.worst) {
-		return false
+	if b.behind(b.first(d)) {
+		b.vain = max(b.vain-1, 0)
+		return true
 	}
-	v := b.first(d)
-	if !ordered(v) || v.Kind().Rank() != b.worst.Kind().Rank() {
+	if b.vain++; b.vain > 32 {
+		b.vain, b.idle = 0, 512
+	}
+	return false
+}
+
+// behind reports whether a value certainly sorts behind that of the worst document.
+func (b *bound) behind(v value.Value) bool {
+	if !ordered(v) || !ordered(b.worst) || v.Kind().Rank() != b.worst.Kind().Rank() {
 		return false
 	}
 	c := value.Compare(v, b.worst)
