@@ -109,6 +109,44 @@ func (d Doc) lastWord(at int) uint64 {
 	return binary.LittleEndian.Uint64(word[:])
 }
 
+// Read sets each of out to the value of the field with the name of that number, and those
+// that d lacks to Missing.
+func (f *Finder) Read(d Doc, out []Value) {
+	f.Reset(d)
+	at, next, left := f.at, f.next, f.left
+	for next < len(f.steps) && left != 0 && at+1 < len(d) {
+		s := &f.steps[next]
+		if (d.wordAt(at)^s.word)&s.mask != 0 || s.rest != "" && !d.continues(at+8, s.rest) {
+			break
+		}
+		at += s.head
+		size := s.fixed
+		switch {
+		case s.counted:
+			size += int(binary.LittleEndian.Uint32(d[at:]))
+		case size < 0:
+			size = payloadSize(s.kind, d[at:])
+		}
+		next++
+		if s.name >= 0 {
+			left &^= 1 << s.name
+			out[s.name] = fromPayload(s.kind, d[at:at+size:at+size])
+		}
+		at += size
+	}
+	f.at, f.next, f.left = at, next, left
+	for f.left != 0 {
+		i, v := f.search()
+		if i < 0 {
+			break
+		}
+		out[i] = v
+	}
+	for left := f.left; left != 0; left &= left - 1 {
+		out[bits.TrailingZeros64(left)] = Value{}
+	}
+}
+
 // continues reports whether text stands at a position.
 func (d Doc) continues(at int, text string) bool {
 	end := at + len(text)

@@ -30,14 +30,31 @@ func TestFinder(t *testing.T) {
 				b.Append(name, rapid.SampledFrom(values).Draw(t, "value"))
 			}
 			d := b.Doc()
-			if rapid.IntRange(0, 9).Draw(t, "stop") > 0 {
+			if rapid.IntRange(0, 9).Draw(t, "one by one") > 3 {
 				checkFinder(t, &f, d, list)
 				continue
 			}
-			f.Reset(d) // what is left of the document does not matter
-			f.Next()
+			if f.Reset(d); rapid.Bool().Draw(t, "all") {
+				readFinder(t, &f, d, list)
+			} else {
+				f.Next() // what is left of the document does not matter
+			}
 		}
 	})
+}
+
+// readFinder reads all fields at once.
+func readFinder(t *rapid.T, f *value.Finder, d value.Doc, names []string) {
+	found := make([]value.Value, len(names))
+	for i := range found {
+		found[i] = value.Int32(-99)
+	}
+	f.Read(d, found)
+	for i, name := range names {
+		if want := d.Lookup(name); !value.Identical(found[i], want) {
+			t.Fatalf("%q in %s: %s, want %s", name, d, found[i], want)
+		}
+	}
 }
 
 func checkFinder(t *rapid.T, f *value.Finder, d value.Doc, names []string) {

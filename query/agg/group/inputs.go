@@ -1,7 +1,6 @@
 package group
 
 import (
-	"math/bits"
 	"slices"
 	"strings"
 
@@ -58,16 +57,8 @@ func (in *inputs) add(e *expr.Expr) input {
 
 // read finds the fields in a document.
 func (in *inputs) read(d value.Doc) {
-	if len(in.names) == 0 {
-		return
-	}
-	f := &in.finder
-	f.Reset(d)
-	for i, v := f.Next(); i >= 0; i, v = f.Next() {
-		in.found[i] = v
-	}
-	for left := f.Left(); left != 0; left &= left - 1 {
-		in.found[bits.TrailingZeros64(left)] = value.Value{}
+	if len(in.names) > 0 {
+		in.finder.Read(d, in.found)
 	}
 }
 
