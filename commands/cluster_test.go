@@ -149,7 +149,16 @@ func TestBalancedConnection(t *testing.T) {
 	if open, _, _, _, _ := a.Svc.Cursors.Count(); open != 2 {
 		t.Fatalf("%d cursors", open)
 	}
+	connections := func() int32 {
+		return a.Admin(`{serverStatus: 1}`).Lookup("connections").Doc().Lookup("loadBalanced").Int32()
+	}
+	if n := connections(); n != 1 {
+		t.Errorf("%d connections through the balancer, want 1", n)
+	}
 	svc.CloseConn(balanced.Conn)
+	if n := connections(); n != 0 {
+		t.Errorf("%d connections through the balancer afterwards, want 0", n)
+	}
 	if open, _, _, _, _ := a.Svc.Cursors.Count(); open != 1 {
 		t.Errorf("%d cursors are open afterwards, want the one of the other connection", open)
 	}

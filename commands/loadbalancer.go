@@ -20,6 +20,8 @@ func helloBalanced(c *kernel.Call, loadBalanced bool) error {
 	if !loadBalanced {
 		return mongoerr.New(mongoerr.LoadBalancerSupportMismatch, "The server is being accessed through a load balancer, but this driver does not have load balancing enabled")
 	}
+	c.Conn.Balanced = true
+	c.Svc.Metrics.Connections.Balanced.Add(1)
 	c.Reply.Append("serviceId", value.ObjectID(c.Svc.ServiceID))
 	return nil
 }
@@ -29,6 +31,9 @@ func helloBalanced(c *kernel.Call, loadBalanced bool) error {
 func endBalanced(s *kernel.Service, conn *kernel.Conn) {
 	if !conn.FromBalancer && !conn.OwnCursors {
 		return
+	}
+	if conn.Balanced {
+		s.Metrics.Connections.Balanced.Add(-1)
 	}
 	s.Cursors.KillWhere(func(cur *kernel.Cursor) bool { return cur.Conn == conn.ID })
 	if ss := conn.LastTransaction(); ss != nil {

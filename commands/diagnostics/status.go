@@ -119,6 +119,9 @@ func writeConnections(c *kernel.Call, b *value.Builder) {
 	b.Int32("current", int32(current)).Int32("available", int32(max(maxConns(c.Svc)-current, 0))).
 		Int32("totalCreated", int32(m.Total.Load())).Int32("rejected", int32(m.Rejected.Load())).Int32("active", int32(c.Svc.Ops.Count()))
 	c.Svc.WriteEstablishment(b)
+	if c.Svc.InCluster() {
+		b.Int32("loadBalanced", int32(m.Balanced.Load()))
+	}
 }
 
 func writeGlobalLock(c *kernel.Call, b *value.Builder) {

@@ -34,6 +34,8 @@ type Conn struct {
 	// a client cannot reach this server again by another connection, so cursors and open
 	// transactions end with the connection.
 	FromBalancer bool
+	// Balanced reports whether it has said that it knows of the load balancer.
+	Balanced bool
 	// OwnCursors reports whether cursors end with the connection although the client did not
 	// come through that port.
 	OwnCursors  bool

@@ -13,7 +13,7 @@ type Metrics struct {
 	Opcounters    struct{ Insert, Query, Update, Remove, Getmore, Command atomic.Int64 }
 	Document      struct{ Deleted, Inserted, Returned, Updated atomic.Int64 }
 	Network       struct{ BytesIn, BytesOut, Requests atomic.Int64 }
-	Connections   struct{ Current, active, Total, Rejected atomic.Int64 }
+	Connections   struct{ Current, active, Total, Rejected, Balanced atomic.Int64 }
 	Asserts       struct{ User, Regular atomic.Int64 }
 	QueryExecutor struct{ Scanned, ScannedObjects, CollectionScans atomic.Int64 }
 	Transactions  struct{ Started, Committed, Aborted, RetriedCommands, RetriedStatements atomic.Int64 }
