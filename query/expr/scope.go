@@ -11,9 +11,13 @@ import (
 type Scope struct {
 	parent *Scope
 	names  []variable
-	next   int // first free slot
+	index  map[string]int // name to its last place in names, if there are many
+	next   int            // first free slot
 	late   bool
 }
+
+// manyNames is the number of names from which on a map is faster than a scan.
+const manyNames = 12
 
 type variable struct {
 	name  string
@@ -49,21 +53,48 @@ func (s *Scope) isLate() bool {
 // Declare adds a variable and returns its slot in Env.Vars. The name is not
 // checked: see [CheckVariableName]. A name declared twice keeps its slot.
 func (s *Scope) Declare(name string) int {
-	for _, v := range s.names {
-		if v.name == name && v.slot >= 0 {
-			return v.slot
-		}
+	if i := s.place(name); i >= 0 && s.names[i].slot >= 0 {
+		return s.names[i].slot
 	}
 	slot := s.next
 	s.next++
-	s.names = append(s.names, variable{name: name, slot: slot})
+	s.add(variable{name: name, slot: slot})
 	return slot
+}
+
+func (s *Scope) add(v variable) {
+	s.names = append(s.names, v)
+	switch {
+	case s.index != nil:
+		s.index[v.name] = len(s.names) - 1
+	case len(s.names) >= manyNames:
+		s.index = make(map[string]int, 2*manyNames)
+		for i := range s.names {
+			s.index[s.names[i].name] = i
+		}
+	}
+}
+
+// place returns where this scope itself declares a name, -1 if it does not.
+func (s *Scope) place(name string) int {
+	if s.index != nil {
+		if i, ok := s.index[name]; ok {
+			return i
+		}
+		return -1
+	}
+	for i := len(s.names) - 1; i >= 0; i-- {
+		if s.names[i].name == name {
+			return i
+		}
+	}
+	return -1
 }
 
 // DeclareConst adds a name that stands for a constant, such as KEEP in
 // $redact.
 func (s *Scope) DeclareConst(name string, v value.Value) {
-	s.names = append(s.names, variable{name: name, slot: -1, fixed: v})
+	s.add(variable{name: name, slot: -1, fixed: v})
 }
 
 // Lookup finds the slot of a variable.
@@ -91,10 +122,8 @@ func (s *Scope) size() int {
 
 func (s *Scope) find(name string) (variable, bool) {
 	for ; s != nil; s = s.parent {
-		for i := len(s.names) - 1; i >= 0; i-- {
-			if s.names[i].name == name {
-				return s.names[i], true
-			}
+		if i := s.place(name); i >= 0 {
+			return s.names[i], true
 		}
 	}
 	return variable{}, false
