@@ -103,10 +103,11 @@ func (f figures) min(o figures) figures {
 	return figures{min(f.n, o.n), min(f.n2, o.n2), min(f.n4, o.n4)}
 }
 
-// squared reports whether the cost grows too fast, and is more than what a measurement
-// varies by.
+// squared reports whether the cost grows too fast from n to 4n and in the last step, and is
+// more than what a measurement varies by.
 func (f figures) squared(m meter) bool {
-	return f.n4 > m.noise() && float64(f.n4) > ceiling*float64(max(f.n2, m.noise()/4))
+	last, both := ceiling*float64(max(f.n2, m.noise()/4)), ceiling*ceiling*float64(max(f.n, m.noise()/16))
+	return f.n4 > m.noise() && float64(f.n4) > max(last, both)
 }
 
 func (f figures) in(m meter) string {

@@ -14,7 +14,7 @@ func TestProcessorTime(t *testing.T) {
 	if os.Getenv("DUSKDB_GROWTH") == "" {
 		t.Skip("takes two minutes: set DUSKDB_GROWTH (.ci/run growth)")
 	}
-	grow(t, 500, processor{})
+	grow(t, 250, processor{})
 }
 
 // processor is the processor time of the process.
@@ -27,8 +27,8 @@ func (processor) now() int64 {
 	}
 	return u.Utime.Nano() + u.Stime.Nano()
 }
-func (processor) runs() int           { return 3 }
+func (processor) runs() int           { return 2 }
 func (processor) tries() int          { return 3 }
 func (processor) larger() bool        { return true }
-func (processor) noise() int64        { return int64(2 * time.Millisecond) }
+func (processor) noise() int64        { return int64(time.Millisecond) }
 func (processor) show(n int64) string { return time.Duration(n).Round(10 * time.Microsecond).String() }

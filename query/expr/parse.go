@@ -239,16 +239,26 @@ func (p *parser) named(op *operator, v value.Value) ([]node, error) {
 // object compiles a literal document.
 func (p *parser) object(d value.Doc) (node, error) {
 	o := &object{}
+	var seen map[string]bool // instead of the names, if there are many
 	for name, v := range d.All() {
 		if err := checkFieldName(name); err != nil {
 			return nil, err
 		}
-		if slices.Contains(o.names, name) {
+		if len(o.names) == manyNames {
+			seen = make(map[string]bool, 2*manyNames)
+			for _, known := range o.names {
+				seen[known] = true
+			}
+		}
+		if seen[name] || seen == nil && slices.Contains(o.names, name) {
 			return nil, mongoerr.Newf(16406, "duplicate field name specified in object literal: %s", d)
 		}
 		n, err := p.operand(v)
 		if err != nil {
 			return nil, err
+		}
+		if seen != nil {
+			seen[name] = true
 		}
 		o.names, o.values = append(o.names, name), append(o.values, n)
 	}

@@ -21,22 +21,25 @@ type dependenciesRule struct {
 	list []dependency
 }
 
-func (d dependency) holds(v value.Value) (bool, error) {
+// holds reports whether v satisfies the dependency; find finds its fields.
+func (d dependency) holds(v value.Value, find func(string) (value.Value, bool)) (bool, error) {
+	_, ok := find(d.name)
 	switch {
-	case !v.Doc().Has(d.name):
+	case !ok:
 		return true, nil
 	case d.schema != nil:
 		return d.schema.holds(v)
 	}
-	return len(missingNames(d.names, v.Doc())) == 0, nil
+	return len(missingIn(d.names, find)) == 0, nil
 }
 
 func (r *dependenciesRule) holds(v value.Value) (bool, error) {
 	if v.Kind() != value.KindDocument {
 		return true, nil
 	}
+	find := fieldsOf(v.Doc(), len(r.list))
 	for _, d := range r.list {
-		if ok, err := d.holds(v); !ok || err != nil {
+		if ok, err := d.holds(v, find); !ok || err != nil {
 			return false, err
 		}
 	}
@@ -47,8 +50,9 @@ func (r *dependenciesRule) holds(v value.Value) (bool, error) {
 // rules of their schemas.
 func (r *dependenciesRule) explain(b *value.Builder, v value.Value) {
 	b.StartArray("failingDependencies")
+	find := fieldsOf(v.Doc(), len(r.list))
 	for _, d := range r.list {
-		if ok, err := d.holds(v); ok || err != nil {
+		if ok, err := d.holds(v, find); ok || err != nil {
 			continue
 		}
 		b.StartDocument("").String("conditionalProperty", d.name)

@@ -1,7 +1,6 @@
 package match
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/duskdb/duskdb/mongoerr"
@@ -20,13 +19,35 @@ type propertiesRule struct {
 	properties []property
 }
 
+// manyNames is the number of names from which on a map of the fields of a document costs less
+// than a search for each name.
+const manyNames = 32
+
+// fieldsOf returns the function that finds fields of a document, for a rule with n names.
+func fieldsOf(d value.Doc, n int) func(name string) (value.Value, bool) {
+	if n < manyNames {
+		return d.Get
+	}
+	fields := make(map[string]value.Value, n)
+	for name, v := range d.All() {
+		if _, twice := fields[name]; !twice {
+			fields[name] = v
+		}
+	}
+	return func(name string) (value.Value, bool) {
+		v, ok := fields[name]
+		return v, ok
+	}
+}
+
 // holds checks the schema of each property that exists.
 func (r *propertiesRule) holds(v value.Value) (bool, error) {
 	if v.Kind() != value.KindDocument {
 		return true, nil
 	}
+	find := fieldsOf(v.Doc(), len(r.properties))
 	for _, p := range r.properties {
-		field, ok := v.Doc().Get(p.name)
+		field, ok := find(p.name)
 		if !ok {
 			continue
 		}
@@ -88,8 +109,12 @@ func (r *requiredRule) holds(v value.Value) (bool, error) {
 }
 
 func missingNames(names []string, d value.Doc) (missing []string) {
+	return missingIn(names, fieldsOf(d, len(names)))
+}
+
+func missingIn(names []string, find func(string) (value.Value, bool)) (missing []string) {
 	for _, name := range names {
-		if !d.Has(name) {
+		if _, ok := find(name); !ok {
 			missing = append(missing, name)
 		}
 	}
@@ -119,13 +144,15 @@ func parseRequired(s *schema, k keyword, _ value.Doc) error {
 		return k.fails(mongoerr.FailedToParse, "cannot be an empty array")
 	}
 	r := &requiredRule{named: named{k}}
+	seen := map[string]bool{}
 	for v := range list.Values() {
 		if v.Kind() != value.KindString {
 			return k.mustBe("an array of strings, but found an element of type: " + v.Kind().String())
 		}
-		if slices.Contains(r.names, v.Str()) {
+		if seen[v.Str()] {
 			return k.fails(mongoerr.FailedToParse, "array cannot contain duplicate values")
 		}
+		seen[v.Str()] = true
 		r.names = append(r.names, v.Str())
 	}
 	s.rules = append(s.rules, r)
@@ -218,7 +245,7 @@ func parsePatternProperties(s *schema, k keyword, _ value.Doc) error {
 // patternProperties name satisfy a schema, or do not exist (nil).
 type additionalRule struct {
 	named
-	known    []string
+	known    map[string]bool
 	patterns []finder
 	schema   *schema
 }
@@ -247,7 +274,7 @@ func (r *additionalRule) failing(v value.Value, yield func(name string, field va
 }
 
 func (r *additionalRule) isKnown(name string) (bool, error) {
-	if slices.Contains(r.known, name) {
+	if r.known[name] {
 		return true, nil
 	}
 	for _, find := range r.patterns {
@@ -303,8 +330,9 @@ func parseAdditionalProperties(s *schema, k keyword, whole value.Doc) error {
 	default:
 		return k.mustBe("an object or a boolean")
 	}
+	r.known = map[string]bool{}
 	for name := range whole.Lookup("properties").Doc().All() {
-		r.known = append(r.known, strings.Clone(name))
+		r.known[strings.Clone(name)] = true
 	}
 	for pattern := range whole.Lookup("patternProperties").Doc().All() {
 		find, _, err := compileRegex(pattern, "")

@@ -141,8 +141,12 @@ func (a *applier) findRenamed() error {
 		return nil
 	}
 	a.moved = make([]value.Value, len(a.u.renames))
+	find := value.Doc.Lookup
+	if len(a.u.renames) >= manyRenames {
+		find = remembered()
+	}
 	for i, m := range a.u.renames {
-		v, err := a.source(m.from)
+		v, err := a.source(m.from, find)
 		if err != nil {
 			return err
 		}
@@ -151,14 +155,36 @@ func (a *applier) findRenamed() error {
 	return nil
 }
 
+// manyRenames is the number of renames from which on maps of the fields cost less than a search
+// for each name.
+const manyRenames = 32
+
+// remembered returns a look-up that remembers the fields of the documents it has seen.
+func remembered() func(value.Doc, string) value.Value {
+	seen := map[*byte]map[string]value.Value{}
+	return func(d value.Doc, name string) value.Value {
+		fields := seen[&d[0]]
+		if fields == nil {
+			fields = map[string]value.Value{}
+			for k, v := range d.All() {
+				if _, twice := fields[k]; !twice {
+					fields[k] = v
+				}
+			}
+			seen[&d[0]] = fields
+		}
+		return fields[name]
+	}
+}
+
 // source follows the path of a rename; it may not lead through an array.
-func (a *applier) source(from []string) (value.Value, error) {
+func (a *applier) source(from []string, find func(value.Doc, string) value.Value) (value.Value, error) {
 	v, array := value.Document(a.doc), ""
 	for i, part := range from {
 		here := v
 		switch v.Kind() {
 		case value.KindDocument:
-			v = v.Doc().Lookup(part)
+			v = find(v.Doc(), part)
 		case value.KindArray:
 			n, ok := arrayIndex(part)
 			if !ok {

@@ -67,16 +67,22 @@ func getChild(n node, part string) node {
 		if isPositional(part) {
 			return n.positional
 		}
-		if n.named != nil {
-			return n.named[part]
-		}
-		if i := findChild(n.children, part); i >= 0 {
-			return n.children[i].node
-		}
+		return n.child(part)
 	case *elements:
 		if i := findChild(n.children, identifier(part)); i >= 0 {
 			return n.children[i].node
 		}
+	}
+	return nil
+}
+
+// child returns the child of that name, nil if there is none, while the tree is made.
+func (n *object) child(name string) node {
+	if n.named != nil {
+		return n.named[name]
+	}
+	if i := findChild(n.children, name); i >= 0 {
+		return n.children[i].node
 	}
 	return nil
 }

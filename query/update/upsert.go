@@ -97,23 +97,26 @@ func (u *Update) equalities(m *match.Matcher) ([]equality, error) {
 		all = append(all, e)
 	}
 	slices.SortStableFunc(all, func(a, b equality) int { return strings.Compare(a.path, b.path) })
-	for i, e := range all {
-		for _, earlier := range all[:i] {
-			if err := e.collides(earlier); err != nil {
-				return nil, err
-			}
+	seen := make(map[string]bool, len(all))
+	for _, e := range all {
+		if err := e.collides(seen); err != nil {
+			return nil, err
 		}
+		seen[e.path] = true
 	}
 	return all, nil
 }
 
-func (e equality) collides(earlier equality) error {
-	switch {
-	case e.path == earlier.path:
+// collides refuses an equality whose path, or a part of it, is among those seen before.
+func (e equality) collides(seen map[string]bool) error {
+	for at := range e.path {
+		if e.path[at] == '.' && seen[e.path[:at]] {
+			return mongoerr.Newf(mongoerr.NotSingleValueField, "cannot infer query fields to set, both paths '%s' and '%s' are matched",
+				e.path, e.path[:at])
+		}
+	}
+	if seen[e.path] {
 		return mongoerr.Newf(mongoerr.NotSingleValueField, "cannot infer query fields to set, path '%s' is matched twice", e.path)
-	case isPrefix(earlier.parts, e.parts):
-		return mongoerr.Newf(mongoerr.NotSingleValueField, "cannot infer query fields to set, both paths '%s' and '%s' are matched",
-			e.path, earlier.path)
 	}
 	return nil
 }
@@ -122,19 +125,21 @@ func (e equality) collides(earlier equality) error {
 // special meaning.
 func (c *compiler) setPath(e equality) {
 	current := c.root
+	add := func(part string, n node) {
+		current.children = insertChild(current.children, child{name: part, node: n})
+		current.name(part, n)
+	}
 	for i, part := range e.parts {
-		at := findChild(current.children, part)
 		if i == len(e.parts)-1 {
-			current.children = insertChild(current.children, child{name: part, node: &leaf{&set{constant: newConstant(e.value)}}})
+			add(part, &leaf{&set{constant: newConstant(e.value)}})
 			return
 		}
-		if at < 0 {
-			next := &object{}
-			current.children = insertChild(current.children, child{name: part, node: next})
-			current = next
-			continue
+		next, ok := current.child(part).(*object)
+		if !ok {
+			next = &object{}
+			add(part, next)
 		}
-		current = current.children[at].node.(*object)
+		current = next
 	}
 }
 

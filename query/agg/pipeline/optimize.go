@@ -90,17 +90,22 @@ func joinRuns(p *stage.Parser, stages []stage.Stage) ([]stage.Stage, error) {
 // trimUnwinds sets which fields the stages behind each $unwind need, so that its documents,
 // one for each element, have no others.
 func trimUnwinds(stages []stage.Stage) {
-	for i, s := range stages {
-		u, ok := s.(*flow.Unwind)
-		if !ok {
+	needs := stage.Deps{Whole: true} // of the stages behind
+	for i := len(stages) - 1; i >= 0; i-- {
+		if u, ok := stages[i].(*flow.Unwind); ok {
+			if stages[i] = u.Needing(nil); !needs.Whole {
+				stages[i] = u.Needing(&needs)
+			}
+		}
+		var own stage.Deps
+		if stages[i].Deps(&own) == stage.SeesNone {
+			needs = own
 			continue
 		}
-		d, ok := Dependencies(stages[i+1:])
-		if !ok || d.Whole {
-			stages[i] = u.Needing(nil)
-			continue
+		needs.Whole = needs.Whole || own.Whole
+		for path := range own.Paths {
+			needs.Add(path)
 		}
-		stages[i] = u.Needing(&d)
 	}
 }
 
