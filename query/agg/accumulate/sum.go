@@ -104,6 +104,8 @@ func (t *total) merge(p value.Doc) {
 
 // join adds another total.
 func (t *total) join(o *total) {
+	t.settle()
+	o.settle()
 	t.binary.AddPair(o.binary)
 	sum, _ := value.Add(value.DecimalValue(t.decimal), value.DecimalValue(o.decimal))
 	t.decimal = sum.Decimal()
