@@ -17,10 +17,10 @@ import (
 //	length            uvarint: of the whole value
 //	quotes            uvarint: their number
 //	for each quote
-//	  own             uvarint: the number of bytes before the quote
-//	  again           uvarint: so many of them, the last, are the last ones before the
-//	                  quote before
-//	                  the others
+//	  own             uvarint: the number of bytes between the quote before and this one
+//	  again           uvarint: how many of them repeat: their end is that of the bytes
+//	                  before the quote before
+//	  bytes           those that do not repeat
 //	  of              varint: the operation, relative to the one after the last quoted
 //	bytes             the rest of the value
 //
@@ -107,7 +107,7 @@ func (t *tx) addQuotes(ops []op) {
 }
 
 // find returns the number of the operation on a record; likely is a guess. It returns -1
-// if there is none.
+// for a record that the commit does not write.
 func (t *tx) find(ops []op, k recordKey, likely int) int {
 	is := func(i int) bool {
 		return i < len(ops) && ops[i].kind == opRecord && ops[i].num == k.num && ops[i].id == k.id
