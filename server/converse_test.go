@@ -174,7 +174,6 @@ type lingering struct {
 	served, answered int64
 	alone, together  int64 // nanoseconds for a request without and with lingering
 	misses           bool  // nothing arrives while the connection lingers
-	lingered         int
 }
 
 // requests sends n requests, of which others of other connections come before the first.
