@@ -27,7 +27,6 @@ var known = map[string]string{
 	`stage: $sortByCount stages "$v"`:                                            aThousand,
 	`stage: $unionWith stages {coll: "missing", pipeline: []}`:                   aThousand,
 	`stage: $unwind stages {path: "$missing", preserveNullAndEmptyArrays: true}`: aThousand,
-	`command: create collections`:                                                "not mended yet: the cost of create grows slowly with the number of collections",
 }
 
 const (

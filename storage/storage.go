@@ -239,6 +239,9 @@ type Tx interface {
 	// Collections lists the collections of a database ("" for all),
 	// ordered by namespace.
 	Collections(db string) ([]*Info, error)
+	// Databases calls each for the databases that have collections, in their order from
+	// a name on, until it returns false. The number of collections does not matter.
+	Databases(from string, each func(db string) bool) error
 	// Create creates a collection with its options (an opaque document) and its
 	// first indexes.
 	Create(ns Namespace, options value.Doc, indexes []IndexSpec) (Collection, error)

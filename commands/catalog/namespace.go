@@ -75,17 +75,16 @@ func CheckUserNamespace(ns storage.Namespace) error {
 // CheckDatabaseCase refuses a new database whose name differs from that of
 // another only in case: not every file system could tell them apart.
 func CheckDatabaseCase(tx storage.Tx, db string) error {
-	infos, err := tx.Collections(db)
-	if err != nil || len(infos) > 0 {
+	there := false
+	if err := tx.Databases(db, func(first string) bool { there = first == db; return false }); err != nil || there {
 		return err
 	}
-	if infos, err = tx.Collections(""); err != nil {
+	same := ""
+	if err := tx.Databases("", func(other string) bool { same = other; return !strings.EqualFold(other, db) }); err != nil {
 		return err
 	}
-	for _, info := range infos {
-		if other := info.Namespace.DB; other != db && strings.EqualFold(other, db) {
-			return mongoerr.Newf(mongoerr.DatabaseDifferCase, "db already exists with different case already have: [%s] trying to create [%s]", other, db)
-		}
+	if strings.EqualFold(same, db) {
+		return mongoerr.Newf(mongoerr.DatabaseDifferCase, "db already exists with different case already have: [%s] trying to create [%s]", same, db)
 	}
 	return nil
 }

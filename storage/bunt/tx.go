@@ -98,6 +98,22 @@ func (t *tx) Collections(db string) ([]*storage.Info, error) {
 	return infos, nil
 }
 
+// Databases implements storage.Tx: it looks for the first collection behind all of the
+// database before.
+func (t *tx) Databases(from string, each func(db string) bool) error {
+	if err := t.usable(false); err != nil {
+		return err
+	}
+	for more := true; more; {
+		more = false
+		t.root.colls.Ascend(catalogEntry{ns: storage.Namespace{DB: from}}, func(e catalogEntry) bool {
+			more, from = each(e.ns.DB), e.ns.DB+"\x00" // names have no zero bytes
+			return false
+		})
+	}
+	return nil
+}
+
 // ops returns the operations of the transaction for the log. Those that quote others come
 // after them.
 func (t *tx) ops() []op {

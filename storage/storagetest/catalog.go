@@ -3,6 +3,7 @@ package storagetest
 import (
 	"bytes"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/duskdb/duskdb/storage"
@@ -21,6 +22,22 @@ func names(e storage.Engine, db string) (list string) {
 	return list
 }
 
+func databases(e storage.Engine) (list string) {
+	_ = e.View(ctx, func(tx storage.Tx) error {
+		list = databasesFrom(tx, "")
+		return nil
+	})
+	return list
+}
+
+func databasesFrom(tx storage.Tx, from string) string {
+	var dbs []string
+	if err := tx.Databases(from, func(db string) bool { dbs = append(dbs, db); return db != "a.b" }); err != nil {
+		return err.Error()
+	}
+	return strings.Join(dbs, " ")
+}
+
 func testCatalog(t *testing.T, open Opener) {
 	s := start(t, open)
 	s.update(func(tx storage.Tx) error {
@@ -30,15 +47,20 @@ func testCatalog(t *testing.T, open Opener) {
 			}
 		}
 		equal(t, "own writes", len(Got(tx.Collections("b"))), 2)
+		equal(t, "databases of own writes", databasesFrom(tx, ""), "a a- a.b")
+		equal(t, "databases behind", databasesFrom(tx, "a.c"), "b")
+		equal(t, "databases from one on", databasesFrom(tx, "a-"), "a- a.b")
 		return nil
 	})
 	equal(t, "all", names(s, ""), "a.z a-.w a.b.q b.x b.y ")
 	equal(t, "a", names(s, "a"), "a.z ")
 	equal(t, "b", names(s, "b"), "b.x b.y ")
 	equal(t, "none", names(s, "c"), "")
+	equal(t, "databases", databases(s), "a a- a.b")
 	s.update(func(tx storage.Tx) error { return tx.Rename(ns("b", "y"), ns("a", "y")) })
 	s.update(func(tx storage.Tx) error { return tx.Drop(ns("b", "x")) })
 	equal(t, "after rename and drop", names(s, ""), "a.y a.z a-.w a.b.q ")
+	equal(t, "databases after rename and drop", databases(s), "a a- a.b")
 }
 
 func testCatalogErrors(t *testing.T, open Opener) {

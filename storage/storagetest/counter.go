@@ -186,6 +186,11 @@ func (t countedTx) Collections(db string) ([]*storage.Info, error) {
 	return t.Tx.Collections(db)
 }
 
+func (t countedTx) Databases(from string, each func(string) bool) error {
+	t.count("Databases")
+	return t.Tx.Databases(from, each)
+}
+
 func (t countedTx) Create(ns storage.Namespace, options value.Doc, indexes []storage.IndexSpec) (storage.Collection, error) {
 	t.count("Create")
 	return t.collection(t.Tx.Create(ns, options, indexes))

@@ -49,6 +49,13 @@ func (t hostileTx) Collections(db string) ([]*storage.Info, error) {
 	return t.Tx.Collections(db)
 }
 
+func (t hostileTx) Databases(from string, each func(string) bool) error {
+	if err := t.fail("Databases"); err != nil {
+		return err
+	}
+	return t.Tx.Databases(from, each)
+}
+
 func (t hostileTx) Create(ns storage.Namespace, options value.Doc, indexes []storage.IndexSpec) (storage.Collection, error) {
 	return t.wrap(t.Tx.Create(ns, options, indexes))
 }
