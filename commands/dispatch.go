@@ -106,6 +106,7 @@ func execute(s *kernel.Service, c *kernel.Call) error {
 	concern.AwaitDisk(c, err)
 	c.Took = s.Real.Now().Sub(c.Began)
 	kernel.LatencyClass(&s.Metrics.Latency, c.Cmd).Observe(c.Took)
+	s.Metrics.Examined(&c.Counts)
 	if c.Cmd.On == kernel.OnCollection || c.Cmd.Name == "getMore" {
 		c.Usage().Note(c.Cmd.Name, c.Took)
 	}

@@ -29,6 +29,9 @@ type AccessPath struct {
 // ByID reports whether the plan is the look-up of one _id.
 func (a *AccessPath) ByID() bool { return a.Plan.Type == plan.ByID }
 
+// ScansAll reports whether the plan reads the whole collection.
+func (a *AccessPath) ScansAll() bool { return a.Plan.Type == plan.CollScan }
+
 // Shapes returns queryHash and planCacheKey, as explain and the profiler show them.
 func (a *AccessPath) Shapes() (hash, key string) {
 	return catalog.ShapeHash(a.query.Shape()), a.cacheKey()

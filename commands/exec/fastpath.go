@@ -142,11 +142,11 @@ func (r *pointRead) look(tx storage.Tx) error {
 		return nil
 	}
 	r.handled = true
+	rec, found, err := kernel.Visible{Coll: coll, Meta: m, Now: r.c.Now}.Find(reserved.IDIndex, r.key)
 	if !r.counted {
-		CountByID(&r.c.Counts)
+		CountByID(&r.c.Counts, found)
 		r.counted = true
 	}
-	rec, found, err := kernel.Visible{Coll: coll, Meta: m, Now: r.c.Now}.Find(reserved.IDIndex, r.key)
 	if found {
 		r.rec = rec
 	}

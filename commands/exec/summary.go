@@ -28,9 +28,14 @@ func TellsOf(s *kernel.Service, c *kernel.Call) bool {
 	return s.Verbosity.Levels[observe.LogCommand].Load() > 0
 }
 
-// CountByID counts a look-up by _id, for which nothing is planned.
-func CountByID(o *observe.Counts) {
-	o.Keys, o.Docs, o.Plan = 1, 1, "EXPRESS_IXSCAN { _id: 1 }"
+// CountByID counts a look-up by _id, for which nothing is planned. As in mongod, one that
+// finds nothing has examined nothing.
+func CountByID(o *observe.Counts, found bool) {
+	o.Plan = "EXPRESS_IXSCAN { _id: 1 }"
+	if found {
+		o.Keys++
+		o.Docs++
+	}
 }
 
 // AppendShape names the shape of the query that was planned. A look-up of one

@@ -24,6 +24,21 @@ type Metrics struct {
 	Elections     atomic.Int64                                   // that this member called
 }
 
+// Examined adds what a command has read. The scan of a collection counts when its cursor is
+// opened, not for each getMore.
+func (m *Metrics) Examined(c *Counts) {
+	q := &m.QueryExecutor
+	if c.Keys > 0 {
+		q.Scanned.Add(c.Keys)
+	}
+	if c.Docs > 0 {
+		q.ScannedObjects.Add(c.Docs)
+	}
+	if c.Access != nil && c.Origin == nil && c.Access.ScansAll() {
+		q.CollectionScans.Add(1)
+	}
+}
+
 // CommandCounter counts the runs of one command.
 type CommandCounter struct{ Total, Failed atomic.Int64 }
 

@@ -102,6 +102,8 @@ func (p *Profiler) Sampled() bool {
 type PlanInfo interface {
 	// ByID reports whether it looks up one _id, which has no shape.
 	ByID() bool
+	// ScansAll reports whether it reads the whole collection.
+	ScansAll() bool
 	// Shapes returns the hash of the query's shape and its key in the plan cache.
 	Shapes() (hash, key string)
 	// Summary names the plan in a few words, as mongod's planSummary.

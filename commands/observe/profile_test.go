@@ -64,6 +64,7 @@ func TestProfilingCheck(t *testing.T) {
 type summary string
 
 func (s summary) ByID() bool               { return false }
+func (summary) ScansAll() bool             { return false }
 func (s summary) Shapes() (string, string) { return "", "" }
 func (s summary) Summary() string          { return string(s) }
 

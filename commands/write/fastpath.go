@@ -124,9 +124,9 @@ func (x *expressWrite) run(tx storage.Tx) error {
 	if x.handled = m.FastPath(); !x.handled {
 		return nil
 	}
-	exec.CountByID(&x.c.Counts)
 	var ok bool
 	x.old, ok, err = kernel.Visible{Coll: coll, Meta: m, Now: x.c.Now}.Find(reserved.IDIndex, x.key)
+	exec.CountByID(&x.c.Counts, ok)
 	if err != nil || !ok {
 		return err
 	}

@@ -97,8 +97,8 @@ func modifyByID(c *kernel.Call, m *Modification, id value.Value) (out Updated, e
 			}
 			return err
 		}
-		exec.CountByID(&c.Counts)
 		r, ok, err := c.Visible(coll).Find(reserved.IDIndex, key)
+		exec.CountByID(&c.Counts, ok)
 		if err != nil || !ok {
 			return err
 		}
