@@ -87,3 +87,22 @@ func processorTime() time.Duration {
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
+
+// BenchmarkIdlePass runs a pass over 10,000 collections with TTL indexes of which nothing is
+// due.
+func BenchmarkIdlePass(b *testing.B) {
+	const collections = 10_000
+	h := harness.New(b)
+	for i := range collections {
+		h.OK(fmt.Sprintf(`{createIndexes: "c%d", indexes: [{key: {at: 1}, name: "at_1", expireAfterSeconds: 3600}]}`, i))
+		h.OK(fmt.Sprintf(`{insert: "c%d", documents: [{at: {$date: "2026-01-01T00:00:00Z"}}]}`, i))
+	}
+	m := ttl.NewMonitor(write.ExpiryHost{Svc: h.Svc}, ttl.Options{Clock: h.Clock, Log: zerolog.Nop(), Batch: 2000})
+	before := processorTime()
+	for b.Loop() {
+		if _, err := m.RunPass(b.Context(), ttl.All); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(processorTime()-before)/float64(b.N), "cpu-ns/op")
+}
