@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/duskdb/duskdb/query/project/marks"
@@ -82,24 +83,47 @@ func (n *setNode) set(b *value.Builder, d value.Doc, values []value.Value) {
 		done.Add(i, len(n.fields))
 		n.fields[i].set(b, n.fields[i].name, it.Value(), values)
 	}
+	n.add(b, &done, values)
+}
+
+// add writes the fields that the document does not have, in the order of their first values
+// that are not missing: one after the other, these would add them.
+func (n *setNode) add(b *value.Builder, done *marks.Set, values []value.Value) {
+	last, ordered := -1, true
 	for i := range n.fields {
-		if f := &n.fields[i]; !done.Has(i) && f.any(values) {
+		if first := n.fields[i].first(values); first >= 0 && !done.Has(i) {
+			ordered = ordered && first > last
+			last = first
+		}
+	}
+	fields := n.fields
+	if !ordered {
+		fields = slices.Clone(fields)
+		slices.SortFunc(fields, func(f, g setField) int { return f.first(values) - g.first(values) })
+	}
+	for i := range fields {
+		if f := &fields[i]; f.first(values) >= 0 && !done.Has(n.index[f.name]) {
 			f.set(b, f.name, value.Value{}, values)
 		}
 	}
 }
 
-// any reports whether a value at or within the field is not missing.
-func (f *setField) any(values []value.Value) bool {
+// first returns the number of the first value at or within the field that is not missing, or
+// -1 if all are.
+func (f *setField) first(values []value.Value) int {
 	if f.inner == nil {
-		return !values[f.value].IsMissing()
+		if values[f.value].IsMissing() {
+			return -1
+		}
+		return f.value
 	}
+	first := -1
 	for i := range f.inner.fields {
-		if f.inner.fields[i].any(values) {
-			return true
+		if n := f.inner.fields[i].first(values); n >= 0 && (first < 0 || n < first) {
+			first = n
 		}
 	}
-	return false
+	return first
 }
 
 // set writes the field, whose value was old, under a name; elements of arrays have none.
@@ -115,7 +139,7 @@ func (f *setField) set(b *value.Builder, name string, old value.Value, values []
 		}
 		b.End()
 		return
-	case old.Kind() != value.KindDocument && !f.any(values):
+	case old.Kind() != value.KindDocument && f.first(values) < 0:
 		b.Append(name, old)
 		return
 	case old.Kind() != value.KindDocument:
