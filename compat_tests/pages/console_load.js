@@ -57,7 +57,9 @@ async function overview(page, other) {
     // How long an update takes depends on the machine and on what else runs on it; how much
     // work it is does not depend on the number of collections.
     assert.ok(Math.max(...asked) < 2 * Math.max(...few), `a forecast of ${Math.max(...asked)} bytes, with 100 collections ${Math.max(...few)}`);
-    assert.ok(asked.length <= took.length + 1, `${asked.length} forecasts for ${took.length} updates`);
+    // A button that is pressed during the periodic update replaces it, so that its answer is
+    // not drawn: on a slow machine each update may have asked twice.
+    assert.ok(asked.length <= 2 * took.length, `${asked.length} forecasts for ${took.length} updates`);
     assert.ok(quantile(took, 0.5) < 10 + 3 * quantile(compared, 0.5), `${text(took)}, with 100 collections ${text(compared)}`);
     await page.page.bringToFront();
   });
