@@ -86,5 +86,7 @@ func (s *Server) checkReplies(now time.Time) {
 func (s *Server) cut(c *conn, why string) {
 	s.log.Info().Str("remote", c.client.Remote).Str("reason", why).Msg("connection closed")
 	c.progress.cut.Store(true)
-	_ = c.nc.Close()
+	// Close waits for a command that runs within a read of the socket. It has ended the
+	// write that the client held up before that, but the next command may run already.
+	go func() { _ = c.nc.Close() }()
 }
