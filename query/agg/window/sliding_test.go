@@ -31,7 +31,17 @@ var slidingOperators = map[string]string{
 func TestMovingWindows(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		n := rapid.IntRange(1, 120).Draw(r, "documents")
+		name := rapid.SampledFrom(slices.Sorted(func(yield func(string) bool) {
+			for name := range slidingOperators {
+				if !yield(name) {
+					return
+				}
+			}
+		})).Draw(r, "operator")
 		values := []string{`1`, `-3`, `7`, `1.0`, `{"$numberLong": "4"}`, `0.5`, `2.25`, `1e15`, `{"$numberDecimal": "1.5"}`, `null`, `"x"`}
+		if slices.Contains([]string{"pop", "samp", "covPop", "covSamp"}, name) { // beside it, the others are lost in rounding
+			values = slices.DeleteFunc(values, func(v string) bool { return v == `1e15` })
+		}
 		values = values[:rapid.IntRange(1, len(values)).Draw(r, "kinds")]
 		docs := make([]string, n)
 		for i := range docs {
@@ -45,13 +55,6 @@ func TestMovingWindows(t *testing.T) {
 		if rapid.IntRange(0, 3).Draw(r, "unbounded") == 0 {
 			upper, hi = n, `"unbounded"`
 		}
-		name := rapid.SampledFrom(slices.Sorted(func(yield func(string) bool) {
-			for name := range slidingOperators {
-				if !yield(name) {
-					return
-				}
-			}
-		})).Draw(r, "operator")
 		pipeline := func(window string) string {
 			return `[{"$setWindowFields": {"sortBy": {"_id": 1}, "output": {"r": {` + slidingOperators[name] + window + `}}}}]`
 		}
