@@ -9,7 +9,7 @@ import (
 // while it handles what arrives there.
 type source struct {
 	io.Reader
-	socket *socket // nil: there is none, or TLS is over it
+	socket *socket // nil for a pipe, or below TLS
 }
 
 // Read reads from the one or the other.

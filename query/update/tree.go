@@ -76,7 +76,7 @@ func getChild(n node, part string) node {
 	return nil
 }
 
-// child returns the child of that name, nil if there is none, while the tree is made.
+// child returns the child of that name while the tree is made, nil for a new name.
 func (n *object) child(name string) node {
 	if n.named != nil {
 		return n.named[name]

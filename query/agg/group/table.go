@@ -17,7 +17,7 @@ func newGroupTable(c value.Collator) groupTable {
 	return groupTable{collator: c, numbers: map[int64]*group{}, texts: map[string]*group{}, others: map[string]*group{}}
 }
 
-// find returns the group of a key, nil if there is none.
+// find returns the group of a key, nil if it is new.
 func (t *groupTable) find(id value.Value) *group {
 	if n, ok := id.AsInt64(); ok {
 		return t.numbers[n]

@@ -68,7 +68,7 @@ func (s *slot) candidates(it *lookupIterator, values ...value.Value) []value.Doc
 
 // lookupScanned is lookupEqual of an input that has any values at localField, other than
 // one that a slot holds. It uses the table where lookupEqual would read the whole
-// collection; ok is false if there is none.
+// collection; ok is false without a table for that.
 func (it *lookupIterator) lookupScanned(d value.Doc) (found stage.Iterator, ok bool, err error) {
 	s := it.slot
 	if s == nil {
