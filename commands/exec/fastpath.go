@@ -38,6 +38,7 @@ func FastFind(c *kernel.Call) (handled bool, err error) {
 		return true, kernel.Translate(ns, err)
 	}
 	d := r.rec.Doc
+	CountByID(&c.Counts, d != nil)
 	if d != nil && f.projection != nil && !f.projection.IsEmpty() {
 		p, err := project.Compile(f.projection, project.Options{})
 		if err != nil {
@@ -114,7 +115,6 @@ type pointRead struct {
 	ns      storage.Namespace
 	key     []byte
 	handled bool           // the collection is one for expressFind
-	counted bool           // the look-up is counted
 	rec     storage.Record // zero if nothing was found
 	find    func(storage.Tx) error
 }
@@ -143,10 +143,6 @@ func (r *pointRead) look(tx storage.Tx) error {
 	}
 	r.handled = true
 	rec, found, err := kernel.Visible{Coll: coll, Meta: m, Now: r.c.Now}.Find(reserved.IDIndex, r.key)
-	if !r.counted {
-		CountByID(&r.c.Counts, found)
-		r.counted = true
-	}
 	if found {
 		r.rec = rec
 	}

@@ -28,6 +28,7 @@ type expressWrite struct {
 	wantNew bool
 	writer  Writer
 	old     storage.Record // the document
+	found   bool
 	buf     value.Doc      // its new version
 	out     Updated
 	handled bool
@@ -100,6 +101,9 @@ func (x *expressWrite) modify(c *kernel.Call, ns storage.Namespace, bypass bool,
 	if err := x.c.Update(x.change); err != nil {
 		return Updated{}, true, kernel.Translate(x.ns, err)
 	}
+	if x.handled {
+		exec.CountByID(&c.Counts, x.found)
+	}
 	if x.returns && x.out.Matched > 0 {
 		x.out.Old = x.old.Doc
 		if x.out.New = x.old.Doc; x.wantNew && x.out.Modified > 0 {
@@ -112,7 +116,7 @@ func (x *expressWrite) modify(c *kernel.Call, ns storage.Namespace, bypass bool,
 // run finds the document and changes it within an engine transaction, which may run
 // again.
 func (x *expressWrite) run(tx storage.Tx) error {
-	x.out, x.handled = Updated{}, true
+	x.out, x.handled, x.found = Updated{}, true, false
 	coll, err := tx.Collection(x.ns)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil
@@ -124,10 +128,8 @@ func (x *expressWrite) run(tx storage.Tx) error {
 	if x.handled = m.FastPath(); !x.handled {
 		return nil
 	}
-	var ok bool
-	x.old, ok, err = kernel.Visible{Coll: coll, Meta: m, Now: x.c.Now}.Find(reserved.IDIndex, x.key)
-	exec.CountByID(&x.c.Counts, ok)
-	if err != nil || !ok {
+	x.old, x.found, err = kernel.Visible{Coll: coll, Meta: m, Now: x.c.Now}.Find(reserved.IDIndex, x.key)
+	if err != nil || !x.found {
 		return err
 	}
 	x.writer.open(x.c, tx, coll)

@@ -88,8 +88,9 @@ func (m *Modification) CanUseID(info *storage.Info) bool {
 // changes it.
 func modifyByID(c *kernel.Call, m *Modification, id value.Value) (out Updated, err error) {
 	key := value.AppendKeyWith(nil, id, m.Query.Collator)
+	found := false
 	err = c.Update(func(tx storage.Tx) error {
-		out = Updated{}
+		out, found = Updated{}, false
 		coll, err := tx.Collection(m.NS)
 		if err != nil {
 			if errors.Is(err, storage.ErrNotFound) {
@@ -98,14 +99,14 @@ func modifyByID(c *kernel.Call, m *Modification, id value.Value) (out Updated, e
 			return err
 		}
 		r, ok, err := c.Visible(coll).Find(reserved.IDIndex, key)
-		exec.CountByID(&c.Counts, ok)
-		if err != nil || !ok {
+		if found = ok; err != nil || !ok {
 			return err
 		}
 		w := New(c, tx, coll, m.Bypass)
 		_, err = change(c, m, w, r, &out)
 		return err
 	})
+	exec.CountByID(&c.Counts, found)
 	return out, err
 }
 
