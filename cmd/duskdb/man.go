@@ -41,7 +41,13 @@ func manual(w io.Writer, summary string, verbs []verb) error {
 			manualFlag(&b, f)
 		}
 	}
-	b.WriteString(`.SH ENVIRONMENT
+	b.WriteString(manualRest)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// manualRest is the manual behind the commands.
+const manualRest = `.SH ENVIRONMENT
 Each flag can be set by a variable, which is named with it above.
 .TP
 .BR DUSKDB_ROOT_USERNAME ", " DUSKDB_ROOT_PASSWORD
@@ -87,10 +93,7 @@ duskdb import \-\-uri mongodb://127.0.0.1/shop orders.ndjson
 duskdb export \-d shop \-c orders \-\-type csv \-\-fields _id,total
 duskdb backup \-\-out /backups/monday
 .fi
-`)
-	_, err := io.WriteString(w, b.String())
-	return err
-}
+`
 
 // arguments of a command, as its synopsis shows them.
 func arguments(v verb) string {

@@ -1,17 +1,10 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"os/signal"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"sync"
-	"syscall"
 
 	"github.com/alecthomas/kong"
 	"github.com/rs/zerolog"
@@ -79,138 +72,6 @@ func newServe() (serveCmd, error) {
 }
 
 func serverVersion() string { return server.MongoDBVersion }
-
-// Run serves until a signal, the shutdown command or, with --exit-with-stdin,
-// the end of the standard input.
-func (s *serveCmd) Run() error {
-	if err := s.Mongod.apply(s); err != nil {
-		return err
-	}
-	if err := s.Process.check(s); err != nil {
-		return err
-	}
-	if s.Process.Shutdown {
-		return stopServer(s.DBPath)
-	}
-	if s.Process.Fork && os.Getenv(forkedVariable) == "" {
-		return s.Process.daemonize()
-	}
-	lines := &server.LogLines{}
-	log, file, err := s.logger(lines)
-	if err != nil {
-		return err
-	}
-	params, err := parseParameters(s.SetParameter)
-	if err != nil {
-		return err
-	}
-	if _, given := params["logLevel"]; !given && s.Verbose > 0 {
-		params["logLevel"] = strconv.Itoa(s.Verbose)
-	}
-	s.logConnections(params)
-	if err := s.applyExtra(params, log); err != nil {
-		return err
-	}
-	for _, text := range append(s.Mongod.warnings(), s.misspelt...) {
-		log.Warn().Msg(text)
-	}
-	files, err := protectFiles(params)
-	if err != nil {
-		return err
-	}
-	if file != nil {
-		if err := file.allow(files); err != nil {
-			return err
-		}
-	}
-	stop := make(chan struct{})
-	var once sync.Once
-	cfg := server.Config{
-		BindIP: s.addresses(), Port: s.Port, DBPath: s.DBPath, StorageEngine: s.Mongod.engine(), StorageURI: s.Mongod.StorageURI, CacheSize: s.Mongod.CacheSize, Parameters: params, TestClock: s.TestClock,
-		Compressors: s.compressors(), SocketMode: os.FileMode(s.SocketMode), //nolint:gosec // nine bits
-		MaxConns: s.MaxConns, MemoryLimit: s.MemoryLimit, MetricsPort: s.MetricsPort, MetricsBindIP: s.MetricsBind, MetricsPprof: s.MetricsPprof, Repair: s.Repair, TuneGC: true, Log: log, Lines: lines, Argv: hideSecrets(os.Args), Parsed: s.parsed(params), Version: version,
-		ConsolePort: s.consolePort(), ConsoleBindIP: s.ConsoleBind, ConsoleHosts: s.ConsoleHosts, ConsoleReadOnly: s.ConsoleRead,
-		NoScripting: s.Mongod.NoScripting, ReplSet: s.ReplSet, AdvertiseHost: s.Advertise, OplogSizeMB: s.OplogSize, OplogMinRetentionHours: s.OplogHours,
-		OnShutdown: func() { once.Do(func() { close(stop) }) },
-		FileMode:   files,
-		Profiling:  &server.Profiling{Level: s.Profile, SlowMS: s.SlowMS, SampleRate: s.SlowSample},
-	}
-	if file != nil {
-		cfg.RotateLog = file.rotate
-		defer file.file.Close()
-		defer onRotateSignal(func() { rotateLog(file, log) })()
-	}
-	if err := s.Security.apply(&cfg); err != nil {
-		return err
-	}
-	planned, err := s.findSeeds(log)
-	if err != nil {
-		return err
-	}
-	manager := serviceManager(log)
-	manager.tell("STATUS=Opening the data")
-	srv, err := openServer(cfg)
-	if srv == nil {
-		return err
-	}
-	if file != nil { // else they are on stderr with the log
-		for _, line := range srv.Repaired() {
-			fmt.Fprintln(os.Stderr, line)
-		}
-	}
-	if err := planned.plant(srv, &cfg, log); err != nil {
-		return errors.Join(err, srv.Close(context.Background()))
-	}
-	if err := srv.Start(); err != nil {
-		return err
-	}
-	for _, addr := range srv.Addrs() {
-		log.Info().Str("address", addr).Str("dbpath", s.DBPath).Str("tls", s.Security.TLSMode).Msg("Waiting for connections")
-	}
-	remove, err := s.Process.writePIDFile()
-	if err != nil {
-		return errors.Join(err, srv.Close(context.Background()))
-	}
-	defer remove()
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM) // before the server reports that it is ready
-	defer signal.Stop(signals)
-	fmt.Printf("duskdb listening on %s\n%s", srv.URI(), readyLines(s.ReplSet != ""))
-	if url := srv.ConsoleURL(); url != "" {
-		fmt.Printf("duskdb console on %s\n", url)
-	}
-	tellReady()
-	manager.tell("READY=1\nSTATUS=Serving on " + srv.URI())
-	if s.WithStdin {
-		go func() {
-			_, _ = io.Copy(io.Discard, os.Stdin) // an error ends it as well
-			cfg.OnShutdown()
-		}()
-	}
-	return wait(srv, log, manager, signals, stop)
-}
-
-// wait blocks until the server should stop, and stops it.
-func wait(srv *server.Server, log zerolog.Logger, manager manager, signals <-chan os.Signal, stop <-chan struct{}) error {
-	defer onSignal(syscall.SIGHUP, func() {
-		_ = srv.RotateCertificates() // the server logs the error
-	})()
-	stopWatch := manager.watch(srv)
-	select {
-	case received := <-signals:
-		log.Info().Stringer("signal", received).Msg("Received signal")
-	case <-stop:
-	}
-	stopWatch()
-	manager.tell("STOPPING=1\nSTATUS=Stopping")
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go func() {
-		<-signals // a second signal cuts the draining short
-		cancel()
-	}()
-	return srv.Close(ctx)
-}
 
 // applyExtra adds the parameters of the configuration file and of flags that
 // stand for one, and logs what has no effect.

@@ -120,51 +120,21 @@ func (f *forecasts) write(ns storage.Namespace) error {
 	c := f.c
 	var found bool
 	var body *value.Builder
-	err := c.View(func(tx storage.Tx) error {
-		b, shown := value.NewBuilder(), map[string]bool{}
-		body, found = b, false
+	err := c.View(func(tx storage.Tx) (err error) {
+		body = value.NewBuilder()
 		f.begin()
-		b.Date("now", c.Now)
-		b.StartArray("collections")
-		infos, err := tx.Collections(ns.DB)
-		if err != nil {
+		body.Date("now", c.Now)
+		body.StartArray("collections")
+		if found, err = f.collections(tx, ns, body); err != nil {
 			return err
 		}
-		for _, info := range infos {
-			if err := c.Interrupted(); err != nil {
-				return err
-			}
-			if ns.DB == "" && (f.top != nil && internalDB(info.Namespace.DB) || !f.mayShow(shown, info.Namespace.DB)) {
-				continue
-			}
-			name := info.Namespace.Coll
-			if series, ok := reserved.Series(name); ok {
-				name = series
-			}
-			if ns.Coll != "" && name != ns.Coll {
-				continue
-			}
-			found = true
-			x, err := f.collection(tx, info, name)
-			if err != nil {
-				return err
-			}
-			switch {
-			case x == nil:
-			case f.top != nil:
-				f.top.add(x)
-				f.horizon.Rest()
-			default:
-				x.append(b, f.horizon)
-			}
-		}
 		if f.top != nil {
-			if err := f.top.appendCollections(tx, b); err != nil {
+			if err := f.top.appendCollections(tx, body); err != nil {
 				return err
 			}
 		}
-		b.End()
-		return f.due(tx, b)
+		body.End()
+		return f.due(tx, body)
 	})
 	if err != nil {
 		return err
@@ -179,6 +149,45 @@ func (f *forecasts) write(ns storage.Namespace) error {
 	}
 	f.monitor()
 	return nil
+}
+
+// collections writes the forecast of each collection that ns names, or hands them over to
+// f.top. It reports whether there is one.
+func (f *forecasts) collections(tx storage.Tx, ns storage.Namespace, b *value.Builder) (found bool, err error) {
+	infos, err := tx.Collections(ns.DB)
+	if err != nil {
+		return false, err
+	}
+	shown := map[string]bool{}
+	for _, info := range infos {
+		if err := f.c.Interrupted(); err != nil {
+			return found, err
+		}
+		if ns.DB == "" && (f.top != nil && internalDB(info.Namespace.DB) || !f.mayShow(shown, info.Namespace.DB)) {
+			continue
+		}
+		name := info.Namespace.Coll
+		if series, ok := reserved.Series(name); ok {
+			name = series
+		}
+		if ns.Coll != "" && name != ns.Coll {
+			continue
+		}
+		found = true
+		x, err := f.collection(tx, info, name)
+		if err != nil {
+			return found, err
+		}
+		switch {
+		case x == nil:
+		case f.top != nil:
+			f.top.add(x)
+			f.horizon.Rest()
+		default:
+			x.append(b, f.horizon)
+		}
+	}
+	return found, nil
 }
 
 // begin forgets what was found before.

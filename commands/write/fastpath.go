@@ -29,7 +29,7 @@ type expressWrite struct {
 	writer  Writer
 	old     storage.Record // the document
 	found   bool
-	buf     value.Doc      // its new version
+	buf     value.Doc // its new version
 	out     Updated
 	handled bool
 	change  func(storage.Tx) error // run, made once
