@@ -95,7 +95,7 @@ var hostile = []string{
 func TestHostile(t *testing.T) {
 	e := newEngine(t)
 	e.HeapLimitMB.Store(48)
-	var until time.Time
+	until := clock.System().Now().Add(time.Minute)
 	op := e.Operation(Setup{
 		Interrupt: func() error {
 			if clock.System().Now().After(until) {
