@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/storage"
@@ -225,6 +227,9 @@ func (r *ScanIterator) take(key []byte, e *waitingEntry, fetched bool) error {
 			return err
 		}
 	}
+	if len(r.buf) == cap(r.buf) {
+		r.grow(len(key))
+	}
 	r.buf = append(r.buf, e.rec)
 	r.keys.add(key)
 	r.Scans[r.at.scan].Counts.Passed++
@@ -232,4 +237,12 @@ func (r *ScanIterator) take(key []byte, e *waitingEntry, fetched bool) error {
 		r.fetched = append(r.fetched, fetched)
 	}
 	return nil
+}
+
+// grow makes room for more entries of the chunk, with keys of about so many bytes: for a few at
+// first, since most finds have only a few, and soon for all.
+func (r *ScanIterator) grow(key int) {
+	more := max(4, min(8*len(r.buf), r.chunk)-len(r.buf))
+	r.buf = slices.Grow(r.buf, more)
+	r.keys.bytes, r.keys.ends = slices.Grow(r.keys.bytes, more*key), slices.Grow(r.keys.ends, more)
 }

@@ -80,7 +80,7 @@ func TestBuildInParallel(t *testing.T) {
 			must(t, err)
 			var got []entry
 			bytes := int64(0)
-			x.entries.Ascend(entry{}, func(key []byte, id storage.RecordID) bool {
+			x.entries.each(entryRange{}, false, func(key []byte, id storage.RecordID) bool {
 				got = append(got, entry{string(key), id})
 				bytes += int64(len(key)) + entryOverhead
 				return true

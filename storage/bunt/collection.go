@@ -140,11 +140,7 @@ func (h *collection) ScanRecords(name string, r storage.KeyRange, fn func(key []
 	if x == nil {
 		return storage.ErrNoIndex
 	}
-	records := c.frozenRecords()
-	scanEntries(x.frozen(), r, func(key []byte, id storage.RecordID) bool {
-		stored, ok := records.Get(id)
-		return !ok || fn(key, record(id, stored))
-	})
+	x.frozen().parts(rangeOf(&r), r.Reverse, newRecordScan(c.frozenRecords(), r.Reverse, fn).part)
 	return nil
 }
 

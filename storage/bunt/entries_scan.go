@@ -6,116 +6,110 @@ import "github.com/duskdb/duskdb/storage"
 // key is valid only during the call.
 type visitor func(key []byte, id storage.RecordID) bool
 
-// entryWalk is a scan under way. The keys are written into one buffer.
+// partVisitor takes the entries of a list from position i on and before
+// position end, until it returns false.
+type partVisitor func(p *packed, i, end int) bool
+
+// entryRange is the entries from one on and, if it has an end, before another.
+type entryRange struct {
+	from, end entry
+	ends      bool
+}
+
+// entryWalk is a scan under way.
 type entryWalk struct {
-	visit visitor
-	buf   []byte
+	entryRange
+	visit partVisitor
 }
 
-// Ascend yields the entries from one on.
-func (t *entries) Ascend(from entry, visit visitor) {
-	w := entryWalk{visit: visit}
-	if t.root == nil || w.up(t.root, from) {
-		w.listUp(&t.tail.packed, t.tail.search(from))
+// each yields the entries of a range, backwards if reverse is true.
+func (t *entries) each(r entryRange, reverse bool, visit visitor) {
+	var buf []byte
+	t.parts(r, reverse, func(p *packed, i, end int) bool {
+		buf = append(buf[:0], p.prefix...)
+		first, step := i, 1
+		if reverse {
+			first, step = end-1, -1
+		}
+		for n := end - i; n > 0; n-- {
+			buf = p.keyTo(buf, first)
+			if !visit(buf, p.slots[first].id) {
+				return false
+			}
+			first += step
+		}
+		return true
+	})
+}
+
+// parts yields the parts of the lists that are within a range, the last one
+// first if reverse is true.
+func (t *entries) parts(r entryRange, reverse bool, visit partVisitor) {
+	w := entryWalk{entryRange: r, visit: visit}
+	if reverse {
+		if w.listDown(&t.tail.packed, true) && t.root != nil {
+			w.down(t.root, true)
+		}
+	} else if t.root == nil || w.up(t.root, true) {
+		w.listUp(&t.tail.packed, true)
 	}
 }
 
-// up yields the entries of a subtree from one on, in ascending order.
-func (w *entryWalk) up(n *entryNode, from entry) bool {
+// up yields what a subtree has of the range. It looks for the beginning if that
+// may be in the subtree.
+func (w *entryWalk) up(n *entryNode, begins bool) bool {
 	if n.children == nil {
-		return w.listUp(&n.packed, n.search(from))
+		return w.listUp(&n.packed, begins)
 	}
-	i := n.childOf(from)
-	if !w.up(n.children[i], from) {
-		return false
+	i := 0
+	if begins {
+		i = n.childOf(w.from)
 	}
-	for _, child := range n.children[i+1:] {
-		if !w.allUp(child) {
+	for k, child := range n.children[i:] {
+		if !w.up(child, begins && k == 0) {
 			return false
 		}
 	}
 	return true
 }
 
-func (w *entryWalk) allUp(n *entryNode) bool {
+// listUp is up for a list.
+func (w *entryWalk) listUp(p *packed, begins bool) bool {
+	i, end := 0, p.len()
+	if begins {
+		i = p.search(w.from)
+	}
+	if w.ends {
+		end = p.search(w.end)
+	}
+	return (i >= end || w.visit(p, i, end)) && end == p.len()
+}
+
+// down is up for a walk backwards: ends reports whether the end of the range may be in the
+// subtree.
+func (w *entryWalk) down(n *entryNode, ends bool) bool {
 	if n.children == nil {
-		return w.listUp(&n.packed, 0)
+		return w.listDown(&n.packed, ends)
 	}
-	for _, child := range n.children {
-		if !w.allUp(child) {
+	i := len(n.children) - 1
+	if ends && w.ends {
+		i = n.childOf(w.end)
+	}
+	for k := i; k >= 0; k-- {
+		if !w.down(n.children[k], ends && k == i) {
 			return false
 		}
 	}
 	return true
 }
 
-func (w *entryWalk) listUp(p *packed, i int) bool {
-	w.buf = append(w.buf[:0], p.prefix...)
-	for ; i < p.len(); i++ {
-		w.buf = p.keyTo(w.buf, i)
-		if !w.visit(w.buf, p.slots[i].id) {
-			return false
-		}
+// listDown is down for a list.
+func (w *entryWalk) listDown(p *packed, ends bool) bool {
+	i, end := p.search(w.from), p.len()
+	if ends && w.ends {
+		end = p.search(w.end)
 	}
-	return true
-}
-
-// Descend yields the entries down from one, which is among them.
-func (t *entries) Descend(from entry, visit visitor) {
-	from.id++
-	w := entryWalk{visit: visit}
-	if w.listDown(&t.tail.packed, t.tail.search(from)) && t.root != nil {
-		w.down(t.root, from)
-	}
-}
-
-// Reverse yields all entries backwards.
-func (t *entries) Reverse(visit visitor) {
-	w := entryWalk{visit: visit}
-	if w.listDown(&t.tail.packed, t.tail.len()) && t.root != nil {
-		w.allDown(t.root)
-	}
-}
-
-// down yields the entries before an end.
-func (w *entryWalk) down(n *entryNode, end entry) bool {
-	if n.children == nil {
-		return w.listDown(&n.packed, n.search(end))
-	}
-	i := n.childOf(end)
-	if !w.down(n.children[i], end) {
-		return false
-	}
-	for i--; i >= 0; i-- {
-		if !w.allDown(n.children[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-func (w *entryWalk) allDown(n *entryNode) bool {
-	if n.children == nil {
-		return w.listDown(&n.packed, n.len())
-	}
-	for i := len(n.children) - 1; i >= 0; i-- {
-		if !w.allDown(n.children[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// listDown yields the entries before position end.
-func (w *entryWalk) listDown(p *packed, end int) bool {
-	w.buf = append(w.buf[:0], p.prefix...)
-	for i := end - 1; i >= 0; i-- {
-		w.buf = p.keyTo(w.buf, i)
-		if !w.visit(w.buf, p.slots[i].id) {
-			return false
-		}
-	}
-	return true
+	return (i >= end || w.visit(p, i, end)) && i == 0
 }
 
 // entryBuilder makes a tree of entries that come in order.

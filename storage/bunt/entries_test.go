@@ -15,7 +15,7 @@ import (
 )
 
 func entryList(t *entries) (list []entry) {
-	t.Ascend(entry{}, func(k []byte, id storage.RecordID) bool {
+	t.each(entryRange{}, false, func(k []byte, id storage.RecordID) bool {
 		list = append(list, entry{string(k), id})
 		return true
 	})
@@ -38,7 +38,7 @@ func (m *entryModel) check(t *rapid.T) {
 		t.Fatalf("%d entries %v, want %v", m.tree.Len(), got, m.want)
 	}
 	var down []entry
-	m.tree.Reverse(func(k []byte, id storage.RecordID) bool { down = append(down, entry{string(k), id}); return true })
+	m.tree.each(entryRange{}, true, func(k []byte, id storage.RecordID) bool { down = append(down, entry{string(k), id}); return true })
 	slices.Reverse(down)
 	if !slices.Equal(down, m.want) {
 		t.Fatalf("backwards %v, want %v", down, m.want)
@@ -171,27 +171,25 @@ func TestEntryTree(t *testing.T) {
 				}
 			},
 			"scan": func(t *rapid.T) {
-				m, from := pick(), genEntry.Draw(t, "from")
-				first := func(scan func(entry, visitor)) (e entry) {
-					scan(from, func(k []byte, id storage.RecordID) bool { e = entry{string(k), id}; return false })
-					return e
+				m := pick()
+				r := entryRange{from: genEntry.Draw(t, "from"), end: genEntry.Draw(t, "end"), ends: rapid.Bool().Draw(t, "ends")}
+				i, _ := m.find(r.from)
+				end := len(m.want)
+				if r.ends {
+					end, _ = m.find(r.end)
 				}
-				var up, down entry
-				i, there := m.find(from)
-				if i < len(m.want) {
-					up = m.want[i]
-				}
-				if !there {
-					i--
-				}
-				if i >= 0 {
-					down = m.want[i]
-				}
-				if got := first(m.tree.Ascend); got != up {
-					t.Fatalf("up from %v: %v, want %v", from, got, up)
-				}
-				if got := first(m.tree.Descend); got != down {
-					t.Fatalf("down from %v: %v, want %v", from, got, down)
+				want := slices.Clone(m.want[i:max(i, end)])
+				most := rapid.IntRange(1, len(want)+1).Draw(t, "most")
+				for _, reverse := range []bool{false, true} {
+					var got []entry
+					m.tree.each(r, reverse, func(k []byte, id storage.RecordID) bool {
+						got = append(got, entry{string(k), id})
+						return len(got) < most
+					})
+					if !slices.Equal(got, want[:min(most, len(want))]) {
+						t.Fatalf("%v, backwards %v, %d at most: %v, want %v", r, reverse, most, got, want)
+					}
+					slices.Reverse(want)
 				}
 			},
 			"fork": func(t *rapid.T) {

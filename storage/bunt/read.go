@@ -44,53 +44,26 @@ func scanRecords(t *records, r storage.Range, fn func(storage.Record) bool) {
 }
 
 // scanEntries walks index entries within a range until fn returns false.
-func scanEntries(t *entries, r storage.KeyRange, fn visitor) {
+func scanEntries(t *entries, r storage.KeyRange, fn visitor) { t.each(rangeOf(&r), r.Reverse, fn) }
+
+// rangeOf is the entries of a range of keys that are after the position, in its direction,
+// where an earlier scan stopped. Ids start at 1, so {Hi, 0} is behind every entry below Hi and
+// before every entry at Hi.
+func rangeOf(r *storage.KeyRange) entryRange {
+	e := entryRange{from: entry{key: stringView(r.Lo)}, end: entry{key: stringView(r.Hi)}, ends: len(r.Hi) > 0}
+	if r.AfterKey == nil && r.AfterID == 0 {
+		return e
+	}
+	after := entry{string(r.AfterKey), r.AfterID} // a copy, as the visitor may write over the caller's
 	if r.Reverse {
-		descendEntries(t, r, fn)
-	} else {
-		ascendEntries(t, r, fn)
-	}
-}
-
-// ascendEntries yields the entries of a range in ascending order, after the
-// position where an earlier scan stopped.
-func ascendEntries(t *entries, r storage.KeyRange, fn visitor) {
-	lo, hi := stringView(r.Lo), stringView(r.Hi)
-	from := entry{key: lo}
-	if r.AfterKey != nil || r.AfterID != 0 {
-		// A copy, as fn may write over the caller's.
-		if after := (entry{string(r.AfterKey), r.AfterID + 1}); entryLess(from, after) {
-			from = after
+		if !e.ends || entryLess(after, e.end) {
+			e.end, e.ends = after, true
 		}
+		return e
 	}
-	if len(hi) == 0 {
-		t.Ascend(from, fn)
-		return
+	after.id++ // the next that there can be
+	if entryLess(e.from, after) {
+		e.from = after
 	}
-	t.Ascend(from, func(key []byte, id storage.RecordID) bool {
-		return stringView(key) < hi && fn(key, id)
-	})
-}
-
-// descendEntries yields the entries of a range in descending order, after the
-// position where an earlier scan stopped.
-func descendEntries(t *entries, r storage.KeyRange, fn visitor) {
-	lo, hi := stringView(r.Lo), stringView(r.Hi)
-	visit := func(key []byte, id storage.RecordID) bool {
-		return stringView(key) >= lo && fn(key, id)
-	}
-	// Ids start at 1, so {hi, 0} is behind every entry below hi and before
-	// every entry at hi.
-	from, bounded := entry{key: hi}, len(hi) > 0
-	if r.AfterKey != nil || r.AfterID != 0 {
-		after := entry{string(r.AfterKey), r.AfterID - 1} // a copy, as above
-		if !bounded || entryLess(after, from) {
-			from, bounded = after, true
-		}
-	}
-	if bounded {
-		t.Descend(from, visit)
-	} else {
-		t.Reverse(visit)
-	}
+	return e
 }
