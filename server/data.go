@@ -38,7 +38,8 @@ func (s *Server) checkURI() error {
 }
 
 // compactFrom is the least size in bytes at which the log is compacted in the
-// background. Compacting a small log that is mostly garbage is quick.
+// background. Compacting a small log that is mostly garbage is quick; while much is
+// written, it may nevertheless grow to several times this size.
 const compactFrom = 8 << 20
 
 // engineName is the name of the engine of the data.

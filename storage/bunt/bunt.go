@@ -51,8 +51,9 @@ type Options struct {
 	// DefaultJournalInterval if 0.
 	JournalInterval time.Duration
 	// CompactMinBytes is the least size at which the engine compacts the log in
-	// the background, once more than half of it is garbage. 64 MB if 0; if
-	// negative, the log is never compacted in the background.
+	// the background, once more than half of it is garbage. While much is written,
+	// the log may grow to eight times this size. 64 MB if 0; if negative, the log is
+	// never compacted in the background.
 	CompactMinBytes int64
 	// Repair salvages the readable part of a damaged log instead of refusing it.
 	// The damaged file is kept.
@@ -111,6 +112,7 @@ type Engine struct {
 	logFailed   atomic.Bool     // the log has failed
 	rewriteFrom time.Time       // when maintenance may try again to rewrite the log
 	compactFrom atomic.Int64    // size of the log at which to try again to compact
+	lull        lull            // that a compaction waits for
 	wake        chan struct{}   // wakes the maintenance goroutine
 	life        context.Context // ends with Close
 	end         context.CancelFunc

@@ -356,7 +356,7 @@ func (e *Engine) tidy() error {
 	}
 	size := e.sync.fileSize()
 	e.reserve.ensure(size)
-	if !e.worthCompacting(size) {
+	if !e.worthCompacting(size) || e.awaitsLull(size) {
 		return nil
 	}
 	err := e.Compact(e.life)

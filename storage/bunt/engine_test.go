@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -264,35 +263,6 @@ func churn(e *Engine, w, i int32) error {
 			return err
 		}),
 		e.Sync(ctx))
-}
-
-// TestAutoCompact: a log that is mostly garbage is compacted by itself, also
-// if all of it is written between two syncs.
-func TestAutoCompact(t *testing.T) {
-	e, err := Open(Options{
-		Path: t.TempDir(), Indexer: storagetest.Indexer{}, CompactMinBytes: 64 << 10, Logger: t.Logf,
-		JournalInterval: 1 << 60,
-	})
-	must(t, err)
-	defer e.Close()
-	create(t, e)
-	fill(t, e, 100)
-	update := func(id storage.RecordID) error {
-		return inColl(e, ns, func(c storage.Collection) error { return storagetest.Done(c.Update(id, bigger, 1)) })
-	}
-	for i := range 1000 {
-		must(t, update(storage.RecordID(i%100+1)))
-	}
-	for limit := clock.System().Now().Add(10 * time.Second); storagetest.Got(e.Stats()).FileBytes >= 2*e.liveBytes(); runtime.Gosched() {
-		if clock.System().Now().After(limit) {
-			t.Fatalf("still %d bytes, with %d of documents", storagetest.Got(e.Stats()).FileBytes, e.liveBytes())
-		}
-	}
-	size := storagetest.Got(e.Stats()).FileBytes
-	must(t, e.tidy())
-	if now := storagetest.Got(e.Stats()).FileBytes; now != size {
-		t.Errorf("compacted again: %d bytes, %d before", now, size)
-	}
 }
 
 // TestInterruptedCompact: a crash in a compaction leaves a new log that was not renamed;
