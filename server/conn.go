@@ -195,6 +195,9 @@ func (c *conn) replySent() {
 // sees whether the client reads it.
 func (c *conn) send(b []byte) (err error) {
 	if len(b) <= sendPart {
+		if b = b[c.source.socket.sendNow(b):]; len(b) == 0 {
+			return nil
+		}
 		_, err = c.stream.Write(b)
 		return err
 	}

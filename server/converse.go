@@ -43,6 +43,7 @@ func (c *conn) converse() {
 // serveArrived serves the requests that have arrived. It is done if there is something
 // that only a Read of the connection can handle, or if the connection does not stay open.
 func (c *conn) serveArrived() (done, open bool) {
+	c.srv.pulse.felt()
 	for {
 		whole, err := c.reader.Await()
 		if err == errNothing {

@@ -76,3 +76,16 @@ func (s *socket) Read(b []byte) (int, error) {
 	}
 	return n, err
 }
+
+// sendNow sends as much of a short reply as the system takes at once, if a function that was
+// passed to each runs: then there is no other use of the socket. It returns how much that was.
+// A longer reply would keep a processor from others while it is copied.
+func (s *socket) sendNow(b []byte) int {
+	if s == nil || !s.inside || len(b) > shortReply {
+		return 0
+	}
+	return writeNow(s.fd, b)
+}
+
+// shortReply is the length of the longest one.
+const shortReply = 16 << 10

@@ -13,9 +13,9 @@ const pollerRemembers = true
 // readNow reads what has arrived, or returns errNothing.
 func readNow(fd uintptr, b []byte) (int, error) {
 	for {
-		n, err := unix.Read(int(fd), b)
+		n, err := sysRead(fd, b)
 		switch err {
-		case nil:
+		case 0:
 			return n, nil
 		case unix.EINTR:
 		case unix.EAGAIN:
@@ -24,4 +24,14 @@ func readNow(fd uintptr, b []byte) (int, error) {
 			return 0, os.NewSyscallError("read", err)
 		}
 	}
+}
+
+// writeNow writes as much of b as the system takes at once. It returns 0 for an error, which
+// the next write returns again.
+func writeNow(fd uintptr, b []byte) int {
+	n, err := sysWrite(fd, b)
+	if err != 0 {
+		return 0
+	}
+	return n
 }
