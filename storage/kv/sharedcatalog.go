@@ -8,7 +8,8 @@ import (
 )
 
 // follow takes the statistics that have changed, also by this server. It reports
-// whether another one has changed some.
+// whether another one has changed some. Rows that are newer than the head, which were
+// read after it, may belong to a later catalog: they are left for the next call.
 func (e *Shared) follow(h Head, rows []StatsRow) (news bool, err error) {
 	if cat, err := e.latestCatalog(); err != nil {
 		return false, err
@@ -27,7 +28,9 @@ func (e *Shared) follow(h Head, rows []StatsRow) (news bool, err error) {
 	}
 	changed := map[uint32]StatsRow{}
 	for _, row := range rows {
-		changed[row.Num] = row
+		if row.Version <= h.Version {
+			changed[row.Num] = row
+		}
 	}
 	next := now.root.fork()
 	var renewed []*coll

@@ -35,7 +35,8 @@ type SharedStore interface {
 	// end after a while.
 	Release(txn int64)
 	// Follow makes the store call fn with the statistics that other servers have
-	// changed, and this one. fn reports whether others have changed anything.
+	// changed, and this one. fn reports whether others have changed anything. What it is
+	// given beyond the version of h, it must be given again.
 	Follow(fn func(h Head, changed []StatsRow) (bool, error))
 	// Current reports whether fn has got all commits that had to be seen and have
 	// returned.
