@@ -8,6 +8,7 @@ import (
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/internal/harness"
+	"github.com/duskdb/duskdb/storage"
 )
 
 // The sessions that a server has stored are removed when they end there, not when another
@@ -82,4 +83,50 @@ func TestSharedSessionOfBoth(t *testing.T) {
 	keep(b, 1)
 	b.OK(`{endSessions: [{id: {$uuid: "00000000-0000-4000-8000-000000000001"}}]}`)
 	keep(b, 0)
+}
+
+// A session with snapshot: true reads one state on all servers: drivers choose one for each
+// command. What was written or created since, on either of them, is not there.
+func TestSharedSnapshots(t *testing.T) {
+	t.Parallel()
+	a, b, _ := serversOver(t)
+	if _, ok := a.Svc.Engine.(storage.SnapshotNumberer); !ok {
+		t.Skip("an engine whose snapshots belong to one server")
+	}
+	a.OK(`{insert: "c", documents: [{_id: 1}]}`)
+	count := func(on server, at string, want int) string {
+		t.Helper()
+		concern := `readConcern: {level: "snapshot"` + at + `}`
+		r := on.OK(`{aggregate: "c", pipeline: [{$sort: {_id: 1}}, {$count: "n"}], cursor: {}, ` + concern + `}`)
+		cursor := r.Lookup("cursor").Doc()
+		if n := cursor.Lookup("firstBatch").Doc().Index(0).Doc().Lookup("n").Int32(); int(n) != want {
+			t.Errorf("%d documents, want %d", n, want)
+		}
+		return `, atClusterTime: ` + harness.JSONOf(cursor.Lookup("atClusterTime"))
+	}
+	first := count(a, "", 1)
+	b.OK(`{insert: "c", documents: [{_id: 2}]}`)
+	a.OK(`{createIndexes: "c", indexes: [{key: {x: 1}, name: "x"}]}`)
+	second := count(b, "", 2)
+	a.OK(`{insert: "c", documents: [{_id: 3}]}`)
+	b.OK(`{insert: "other", documents: [{_id: 1}]}`)
+	for range 2 {
+		for _, on := range []server{b, a} {
+			if got := count(on, first, 1); got != first {
+				t.Errorf("read%s, asked for%s", got, first)
+			}
+			count(on, second, 2)
+			count(on, "", 3)
+		}
+	}
+	at := first[2:]
+	if r := b.OK(`{distinct: "other", key: "_id", readConcern: {level: "snapshot", ` + at + `}}`); r.Lookup("values").Doc().Len() != 0 {
+		t.Errorf("a collection that was made since has %s", r.Lookup("values"))
+	}
+	r := b.OK(`{find: "c", batchSize: 0, readConcern: {level: "snapshot", ` + at + `}}`)
+	id := r.Lookup("cursor").Doc().Lookup("id").Int64()
+	a.OK(`{delete: "c", deletes: [{q: {}, limit: 0}]}`)
+	if docs := b.OK(fmt.Sprintf(`{getMore: {$numberLong: "%d"}, collection: "c"}`, id)).Lookup("cursor").Doc().Lookup("nextBatch").Doc(); docs.Len() != 1 {
+		t.Errorf("getMore: %s", docs)
+	}
 }

@@ -1,6 +1,10 @@
 package transaction
 
 import (
+	"cmp"
+	"errors"
+	"slices"
+
 	"github.com/duskdb/duskdb/commands/clustertime"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/session"
@@ -54,16 +58,14 @@ func open(l *session.Snapshots, svc *kernel.Service, ts uint64) (*session.HeldSn
 	if ts == 0 {
 		return take(l, svc)
 	}
+	if s := find(l, ts); s != nil {
+		return s, nil
+	}
+	if s, err := openElsewhere(l, svc, ts); s != nil || err != nil {
+		return s, err
+	}
 	if ts > svc.Stamps.Current() {
 		return nil, mongoerr.Newf(mongoerr.InvalidOptions, "readConcern atClusterTime value must not be greater than the current clusterTime. Requested clusterTime: %s; current clusterTime: %s", clustertime.Value(ts), clustertime.Value(svc.Stamps.Current()))
-	}
-	for i := len(l.List) - 1; i >= 0; i-- {
-		if l.List[i].TS == ts {
-			return l.List[i], nil
-		}
-	}
-	if s, err := take(l, svc); err != nil || s.TS == ts {
-		return s, err
 	}
 	return nil, session.SnapshotTooOld(ts)
 }
@@ -75,19 +77,72 @@ func take(l *session.Snapshots, svc *kernel.Service) (*session.HeldSnapshot, err
 	if n := len(l.List); n > 0 && l.List[n-1].TS == before && !svc.Shared {
 		return l.List[n-1], nil // nothing has been written since
 	}
-	room := svc.Engine.Snapshots()
-	room.Most-- // for the new one
-	if l.Expire(svc.Real.Now(), room); len(l.List) > room.Most {
-		return nil, session.SnapshotTooOld(before) // all that the engine can keep are being read
+	if !makeRoom(l, svc) {
+		return nil, session.SnapshotTooOld(before)
 	}
-	tx, err := svc.Engine.Begin(svc.Background)
+	// A new timestamp: all later writes have later ones.
+	next := func() uint64 { return svc.Stamps.Next(svc.Clock.NowMillis()) }
+	tx, ts, err := begin(svc, next)
 	if err != nil {
 		return nil, kernel.Translate(storage.Namespace{}, err)
 	}
-	// A new timestamp: all later writes have later ones.
-	s := &session.HeldSnapshot{TS: svc.Stamps.Next(svc.Clock.NowMillis()), Made: svc.Real.Now(), Tx: tx, Turn: make(chan struct{}, 1)}
-	l.List = append(l.List, s)
-	return s, nil
+	return keep(l, svc, tx, ts), nil
+}
+
+// begin opens a snapshot of the present state, and gives it a timestamp.
+func begin(svc *kernel.Service, next func() uint64) (tx storage.Txn, ts uint64, err error) {
+	if e, ok := svc.Engine.(storage.SnapshotNumberer); ok {
+		return e.BeginNumbered(svc.Background, next)
+	}
+	if tx, err = svc.Engine.Begin(svc.Background); err == nil {
+		ts = next()
+	}
+	return tx, ts, err
+}
+
+// openElsewhere opens the snapshot at a time that another server has opened; nil if there
+// is none.
+func openElsewhere(l *session.Snapshots, svc *kernel.Service, ts uint64) (*session.HeldSnapshot, error) {
+	e, ok := svc.Engine.(storage.SnapshotNumberer)
+	if !ok || !makeRoom(l, svc) {
+		return nil, nil
+	}
+	tx, err := e.BeginAt(svc.Background, ts)
+	switch {
+	case errors.Is(err, storage.ErrNoSnapshot):
+		return nil, nil
+	case err != nil:
+		return nil, kernel.Translate(storage.Namespace{}, err)
+	}
+	svc.Stamps.Advance(ts)
+	return keep(l, svc, tx, ts), nil
+}
+
+// makeRoom forgets snapshots so that there may be one more. It returns false if all that the
+// engine can keep are being read.
+func makeRoom(l *session.Snapshots, svc *kernel.Service) bool {
+	room := svc.Engine.Snapshots()
+	room.Most-- // for the new one
+	l.Expire(svc.Real.Now(), room)
+	return len(l.List) <= room.Most
+}
+
+// keep adds a snapshot to the list.
+func keep(l *session.Snapshots, svc *kernel.Service, tx storage.Txn, ts uint64) *session.HeldSnapshot {
+	s := &session.HeldSnapshot{TS: ts, Made: svc.Real.Now(), Tx: tx, Turn: make(chan struct{}, 1)}
+	at, _ := slices.BinarySearchFunc(l.List, ts, func(s *session.HeldSnapshot, ts uint64) int { return cmp.Compare(s.TS, ts) })
+	l.List = slices.Insert(l.List, at, s)
+	return s
+}
+
+// find returns the snapshot at a time that is kept here, or nil.
+func find(l *session.Snapshots, ts uint64) *session.HeldSnapshot {
+	for _, s := range slices.Backward(l.List) {
+		if s.TS == ts {
+			return s
+		}
+	}
+	return nil
 }
 
 // AppendCursorFields writes the additional fields that the replies of some kinds of

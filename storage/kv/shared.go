@@ -3,7 +3,6 @@ package kv
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -52,7 +51,8 @@ var (
 	_ storage.Sharer = (*Shared)(nil)
 	_ host           = (*Shared)(nil)
 
-	_ storage.BriefViewer = (*Shared)(nil)
+	_ storage.BriefViewer      = (*Shared)(nil)
+	_ storage.SnapshotNumberer = (*Shared)(nil)
 )
 
 // firstProvisional is the first number that is never stored: transactions that
@@ -270,37 +270,6 @@ func (e *Shared) nextStamp(t *tx, least uint64) (uint64, error) {
 	t.distant.head.Stamp = max(t.distant.head.Stamp+1, least)
 	return t.distant.head.Stamp, nil
 }
-
-// Begin opens a snapshot transaction.
-func (e *Shared) Begin(ctx context.Context) (storage.Txn, error) {
-	var s *snapshot
-	err := e.settled(ctx, func(cat *catalog) (SharedSnapshot, error, error) {
-		snap, err := e.store.Hold(ctx, cat.version)
-		if snap == nil {
-			return unread{}, err, nil
-		}
-		if err != nil {
-			snap.Close()
-			return snap, err, err
-		}
-		t := e.on(context.WithoutCancel(ctx), cat, remote{snap}, &distant{phase: holding, snap: snap, e: e, cat: cat, far: &far{store: e.store, txn: rand.Int64() | 1}})
-		s = t.snapshot()
-		return snap, nil, nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
-}
-
-// unread stands for a state that could not be had.
-type unread struct{ SharedSnapshot }
-
-func (unread) Head() (Head, bool) { return Head{}, false }
-
-func (unread) Lost() bool { return false }
-
-func (unread) Moved() bool { return false }
 
 // Stamp changes with every committed change of a collection that is known here.
 func (e *Shared) Stamp(ns storage.Namespace) (uint64, error) {

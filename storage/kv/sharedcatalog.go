@@ -119,7 +119,7 @@ func (e *Shared) changed(before *root, rows []CatalogRow) (*root, error) {
 	next := newRoot()
 	for _, row := range rows {
 		c := byNum[row.Num]
-		if c == nil || c.entry < row.Version {
+		if c == nil || c.entry != row.Version {
 			var err error
 			if c, err = e.describe(c, row); err != nil {
 				return nil, err

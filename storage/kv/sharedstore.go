@@ -18,6 +18,12 @@ type SharedStore interface {
 	// Hold is Snapshot for a state that is chosen at once and kept for long. There
 	// may be only a few.
 	Hold(ctx context.Context, catalog int64) (SharedSnapshot, error)
+	// HoldNumbered is Hold for a state that other servers may hold, too, as long as it is
+	// open: under the first number that next returns and no other state has.
+	HoldNumbered(ctx context.Context, catalog int64, next func() uint64) (SharedSnapshot, uint64, error)
+	// HoldAt holds the state with a number, whatever catalog it has;
+	// [storage.ErrNoSnapshot] if there is none.
+	HoldAt(ctx context.Context, number uint64) (SharedSnapshot, error)
 	// Catalog reads the latest catalog: the entries of all collections, with the
 	// documents of those that have changed since a version.
 	Catalog(ctx context.Context, since int64) (Head, []CatalogRow, error)
@@ -143,6 +149,8 @@ type Request struct {
 	Stats  []uint32
 	Page   *Page
 	Claims []Claim // which of these have the transactions of other servers?
+	// Catalog reads the entries of all collections, with their documents.
+	Catalog bool
 	// Txn is the snapshot transaction that will be committed, with the number of its
 	// claims. If it does not have them any more, Lock fails with
 	// [storage.ErrConflict]; otherwise they end with the commit.
@@ -152,7 +160,7 @@ type Request struct {
 
 // Empty reports whether nothing is to be read.
 func (r *Request) Empty() bool {
-	return r == nil || len(r.Points)+len(r.Ends)+len(r.Ranges)+len(r.Stats)+len(r.Claims) == 0 && r.Page == nil
+	return r == nil || len(r.Points)+len(r.Ends)+len(r.Ranges)+len(r.Stats)+len(r.Claims) == 0 && r.Page == nil && !r.Catalog
 }
 
 // Point is a key to be read.
@@ -200,6 +208,7 @@ type Reply struct {
 	Page   []KV
 	More   bool // the range of the page goes on
 
+	Catalog []CatalogRow
 	Claimed []bool // in the order of the claims
 	Foreign bool   // of Lock: transactions of other servers have claims
 }

@@ -358,6 +358,7 @@ func (m *members) join(ctx context.Context) error {
 	l.queue(deadClaims)
 	l.queue(forgetServers)
 	l.queue(strayClaims)
+	l.queue(strayNumbers)
 	l.queue(commit)
 	err = l.run(ctx, func(n int, v [][]byte) error {
 		switch n {
@@ -391,6 +392,7 @@ func (m *members) leave() {
 	l.queue(leaveJobs, []byte(m.s.id))
 	l.queue(leaveServers, []byte(m.s.id))
 	l.queue(leaveClaims, []byte(m.s.id))
+	l.queue(leaveNumbers, []byte(m.s.id))
 	_ = l.run(ctx, nil)
 }
 

@@ -11,6 +11,7 @@
 // that takes the lock looks there for what its updates are about to write. A claim
 // counts as long as its row exists. The others remove those of a server that was not
 // heard of for a while, and a transaction whose claims are gone cannot be committed.
+// snapshot has the states that all servers may read, by the numbers that clients know.
 // Nothing is stored as code, and nothing needs an extension.
 //
 // # Round trips

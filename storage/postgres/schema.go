@@ -38,10 +38,13 @@ var migrations = [...][]string{{
 	// For monitoring.
 	`alter table server add column since timestamptz not null default now()`,
 	`alter table lease add column since timestamptz not null default now()`,
+}, {
+	// The states that other servers may read, with their names in the database.
+	`create table snapshot (number int8 primary key, server text not null, ver int8 not null, name text not null)`,
 }}
 
 // tables are all of them but meta.
-var tables = []string{"kv", "head", "catalog", "stats", "server", "lease", "claim"}
+var tables = []string{"kv", "head", "catalog", "stats", "server", "lease", "claim", "snapshot"}
 
 // ErrFormat reports tables of a newer version.
 var ErrFormat = errors.New("the tables were made by a newer version of DuskDB")

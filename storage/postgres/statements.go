@@ -120,6 +120,12 @@ var (
 	deadClaims      = stmt(`with dead as (select t.c, t.k from server s join claim t on t.server = s.id where s.until < now() + interval '2 seconds' for update of t skip locked), gone as (delete from claim using dead where claim.c = dead.c and claim.k = dead.k returning 1) select count(*) from gone`)
 	strayClaims     = stmt(`delete from claim where not exists (select 1 from server where id = claim.server)`)
 	dropStats       = stmt(`delete from stats where num = any($1::int4[])`, typeInt4s)
+
+	addNumber    = stmt(`insert into snapshot (number, server, ver, name) values ($1, $2, $3, $4) on conflict do nothing returning number`, typeInt8, typeText, typeInt8, typeText)
+	findNumber   = stmt(`select ver, name from snapshot where number = $1`, typeInt8)
+	dropNumber   = stmt(`delete from snapshot where number = $1 and server = $2`, typeInt8, typeText)
+	leaveNumbers = stmt(`delete from snapshot where server = $1`, typeText)
+	strayNumbers = stmt(`delete from snapshot where not exists (select 1 from server where id = snapshot.server and until > now())`)
 )
 
 // Parameters and columns are in the binary format.

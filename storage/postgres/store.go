@@ -32,6 +32,8 @@ type store struct {
 
 	newest atomic.Int64 // the greatest version that this server has seen
 
+	noNames atomic.Bool // the database does not let a transaction read the state of another one
+
 	claimants sync.Map // the numbers of the transactions that may have claims
 
 	members *members
@@ -203,21 +205,6 @@ func (s *store) Snapshot(catalog int64, brief bool) kv.SharedSnapshot {
 	return &view{s: s, from: s.pool, catalog: catalog, brief: brief}
 }
 
-// ErrManySnapshots is a conflict: the transaction may be tried again later.
-var ErrManySnapshots = fmt.Errorf("too many transactions are open on this server: %w", storage.ErrConflict)
-
-// Hold returns the latest state.
-func (s *store) Hold(ctx context.Context, catalog int64) (kv.SharedSnapshot, error) {
-	select {
-	case s.holds <- struct{}{}:
-	default:
-		return nil, ErrManySnapshots
-	}
-	v := &view{s: s, from: s.pool, catalog: catalog, held: true}
-	_, err := v.Read(ctx, &kv.Request{})
-	return v, err
-}
-
 // Catalog reads the descriptions of collections.
 func (s *store) Catalog(ctx context.Context, since int64) (h kv.Head, rows []kv.CatalogRow, err error) {
 	l, err := s.pool.get(ctx)
@@ -235,17 +222,22 @@ func (s *store) Catalog(ctx context.Context, since int64) (h kv.Head, rows []kv.
 			h = headOf(v)
 			return nil
 		}
-		num := uint32(int64Of(v[0]))
-		rows = append(rows, kv.CatalogRow{
-			Num: num, Version: int64Of(v[1]), Doc: clone(v[2]),
-			Stats: kv.StatsRow{Num: num, Version: int64Of(v[3]), Row: clone(v[4])},
-		})
+		rows = append(rows, catalogRow(v))
 		return nil
 	})
 	if err == nil {
 		err = s.progressed(l.conn, floor, h)
 	}
 	return h, rows, s.explain(ctx, err)
+}
+
+// catalogRow is a row of selectCatalog.
+func catalogRow(v [][]byte) kv.CatalogRow {
+	num := uint32(int64Of(v[0]))
+	return kv.CatalogRow{
+		Num: num, Version: int64Of(v[1]), Doc: clone(v[2]),
+		Stats: kv.StatsRow{Num: num, Version: int64Of(v[3]), Row: clone(v[4])},
+	}
 }
 
 // Changes reports commits of other servers.

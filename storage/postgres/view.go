@@ -16,6 +16,9 @@ type view struct {
 	from    *pool // that has the connection
 	catalog int64
 	held    bool
+	number  uint64 // under which others may hold the state, or 0
+	name    string // of the state among those of the database that is to be read, or ""
+	share   bool   // the state gets a name
 	brief   bool
 	moved   bool
 	l       lease
@@ -71,6 +74,9 @@ func (v *view) begin(ctx context.Context, r *kv.Request) (reply *kv.Reply, err e
 		}
 	}
 	floor := v.s.newest.Load()
+	if v.name != "" {
+		floor = 0 // the state is not the latest, and HoldAt checks which it is
+	}
 	if v.brief {
 		reply, err = v.once(ctx, r)
 	} else {
@@ -98,10 +104,21 @@ func (v *view) begin(ctx context.Context, r *kv.Request) (reply *kv.Reply, err e
 // first begins the transaction.
 func (v *view) first(ctx context.Context, r *kv.Request) (*kv.Reply, error) {
 	v.l.queue(beginReader)
+	n, head := 1, 1
+	if v.name != "" {
+		v.l.simple(takeSnapshot(v.name))
+		n, head = 2, 2
+	}
 	v.l.queue(selectHead)
-	return v.trip(ctx, 2, r, func(n int, row [][]byte) {
-		if n == 1 {
+	if v.share {
+		v.l.simple(nameSnapshot)
+		n++
+	}
+	return v.trip(ctx, n+1, r, func(n int, row [][]byte) {
+		if n == head {
 			v.head, v.begun = headOf(row), true
+		} else {
+			v.name = string(row[0])
 		}
 	})
 }
@@ -190,6 +207,9 @@ func (v *view) Close() {
 		<-v.s.holds
 	}
 	v.giveBack()
+	if v.number != 0 {
+		v.s.forgetNumber(v.number)
+	}
 }
 
 // giveBack ends the transaction, if it has not ended yet, and gives the connection back.
@@ -283,6 +303,10 @@ func ask(c *conn, r *kv.Request, z *sizes, server string) *answers {
 		})
 	}
 	a.claims(c, r.Claims)
+	if r.Catalog {
+		c.queue(selectCatalog, int8Value(-1))
+		a.kinds = append(a.kinds, func(v [][]byte) { a.reply.Catalog = append(a.reply.Catalog, catalogRow(v)) })
+	}
 	a.readPage(c, r.Page)
 	return a
 }

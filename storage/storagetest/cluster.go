@@ -22,11 +22,12 @@ type Cluster struct {
 	mu      sync.Mutex // guards the fields below, and died of the members
 	members []*Member
 	holders map[string]*Member // by the name of the job
+	states  map[uint64]*numberedState
 }
 
 // NewCluster returns a cluster without servers.
 func NewCluster(e storage.Engine, c clock.Clock) *Cluster {
-	return &Cluster{engine: e, clock: c, holders: map[string]*Member{}}
+	return &Cluster{engine: e, clock: c, holders: map[string]*Member{}, states: map[uint64]*numberedState{}}
 }
 
 // Member is the engine as one server of a [Cluster] has it. Close leaves the
