@@ -66,6 +66,7 @@ var imports = map[string]string{
 	"storage/bunt":            "clock storage storage/internal/* value",
 	"storage/internal/*":      "storage value",
 	"storage/internal/ranged": "storage storage/internal/keydiff",
+	"storage/internal/versus": "clock",
 	"storage/kv":              "clock storage storage/internal/* value",
 	"storage/pebble":          "clock storage storage/internal/* storage/kv",
 	"storage/postgres":        "clock storage storage/kv",

@@ -1,12 +1,8 @@
 package pebble
 
 import (
-	"encoding/binary"
-	"path/filepath"
 	"sync/atomic"
 	"testing"
-
-	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/bunt"
@@ -114,33 +110,4 @@ func BenchmarkInsert16(b *testing.B) {
 			}
 		})
 	})
-	b.Run("raw", func(b *testing.B) {
-		db := rawPebble(b)
-		var next atomic.Int64
-		b.ReportAllocs()
-		b.SetParallelism(8)
-		b.RunParallel(func(pb *testing.PB) {
-			for pb.Next() {
-				// The rows of a record: itself, its index entry, the statistics.
-				key := binary.BigEndian.AppendUint64([]byte("d\x00\x00\x00\x01r"), uint64(next.Add(1)))
-				batch := db.NewBatch()
-				must(b, batch.Set(key, benchDoc(1), nil))
-				must(b, batch.Set(append([]byte("d\x00\x00\x00\x01x"), key...), nil, nil))
-				must(b, batch.Set([]byte("s\x00\x00\x00\x01"), key, nil))
-				must(b, batch.Commit(pebble.Sync))
-			}
-		})
-	})
-}
-
-// rawPebble is Pebble over the same files as the engine's.
-func rawPebble(b *testing.B) *pebble.DB {
-	s, err := openStore(func() Options {
-		o := Options{Path: filepath.Join(b.TempDir(), "raw")}
-		o.setDefaults()
-		return o
-	}())
-	must(b, err)
-	b.Cleanup(func() { _ = s.Close() })
-	return s.db
 }

@@ -3,11 +3,13 @@ package pebble
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/internal/versus"
 	"github.com/duskdb/duskdb/storage/storagetest"
 	"github.com/duskdb/duskdb/value"
 )
@@ -38,62 +40,63 @@ func dueEngine(tb testing.TB, records int) *Engine {
 	return e
 }
 
-// expire removes records in the order of t, as the TTL monitor does.
-func expire(tb testing.TB, e *Engine, most int) (removed int) {
+// expiry returns a function that removes records in the order of t, as the TTL monitor
+// does: a batch of at most so many.
+func expiry(tb testing.TB, e *Engine) func(most int) (removed int, done bool) {
 	d := storage.RangeDelete{Index: "t", Pick: func([]byte, storage.Record) (storage.Verdict, error) { return storage.Remove, nil }}
-	for done := false; !done && removed < most; {
+	return func(most int) (removed int, done bool) {
 		must(tb, e.Update(ctx, func(tx storage.Tx) error {
 			c, err := tx.Collection(storagetest.NS)
 			if err != nil {
 				return err
 			}
-			d.Most = min(dueBatch, most-removed)
+			d.Most = min(dueBatch, most)
 			out, err := c.DeleteRange(&d)
 			d.Keys.AfterKey, d.Keys.AfterID = bytes.Clone(out.Key), out.ID
-			removed, done = removed+out.Removed, out.Done
+			removed, done = out.Removed, out.Done
 			return err
 		}))
+		return removed, done
+	}
+}
+
+// expire removes up to so many records.
+func expire(tb testing.TB, e *Engine, most int) (removed int) {
+	batch := expiry(tb, e)
+	for removed < most {
+		n, done := batch(most - removed)
+		if removed += n; done {
+			break
+		}
 	}
 	return removed
 }
 
-// BenchmarkExpiry removes records through the engine, and as many keys of the same
-// lengths and order from Pebble itself.
-func BenchmarkExpiry(b *testing.B) {
-	perSecond := func(b *testing.B) {
-		b.ReportMetric(float64(b.N)*dueRecords/b.Elapsed().Seconds(), "records/s")
+// BenchmarkRawExpiry removes records through the engine, and as many keys of the same
+// lengths and order from Pebble itself. An operation is a batch.
+func BenchmarkRawExpiry(b *testing.B) {
+	var r versus.Race
+	for range b.N {
+		e, other := dueEngine(b, dueRecords), dueEngine(b, dueRecords)
+		batches, engine, removed := dueKeys(b, other), expiry(b, e), 0
+		r.Round(b, 1, len(batches), func(int, int64) error {
+			batch := other.store.db.NewBatch()
+			for _, key := range batches[0] {
+				must(b, batch.Delete(key, nil))
+			}
+			batches = batches[1:]
+			return batch.Commit(pebble.Sync)
+		}, func(int, int64) error {
+			n, _ := engine(dueBatch)
+			removed += n
+			return nil
+		})
+		if removed != dueRecords {
+			b.Fatal(removed)
+		}
+		must(b, errors.Join(e.Close(), other.Close()))
 	}
-	b.Run("engine", func(b *testing.B) {
-		for range b.N {
-			b.StopTimer()
-			e := dueEngine(b, dueRecords)
-			b.StartTimer()
-			if n := expire(b, e, dueRecords); n != dueRecords {
-				b.Fatal(n)
-			}
-			b.StopTimer()
-			must(b, e.Close())
-		}
-		perSecond(b)
-	})
-	b.Run("raw", func(b *testing.B) {
-		for range b.N {
-			b.StopTimer()
-			e := dueEngine(b, dueRecords)
-			batches := dueKeys(b, e)
-			b.StartTimer()
-			for _, keys := range batches {
-				batch := e.store.db.NewBatch()
-				for _, key := range keys {
-					must(b, batch.Delete(key, nil))
-				}
-				must(b, batch.Commit(pebble.Sync))
-			}
-			b.StopTimer()
-			must(b, e.Close())
-		}
-		perSecond(b)
-	})
+	r.Report(b)
 }
 
 // dueKeys are all keys of records and entries, in batches as expire removes them.
