@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"testing"
 )
@@ -15,6 +16,7 @@ type Trips struct {
 	listener net.Listener
 	to       string
 	n        atomic.Int64
+	beats    atomic.Int64
 }
 
 // Count starts a proxy before the database of a URI, and returns the URI of the proxy.
@@ -35,9 +37,12 @@ func Count(tb testing.TB, uri string) (*Trips, string) {
 	return t, u.String()
 }
 
-// N is the number of round trips. It leaves out the end of a transaction that only reads,
-// because nobody waits for it.
+// N is the number of round trips of commands. It leaves out the end of a transaction that
+// only reads, because nobody waits for it, and the connection of the server's beats.
 func (t *Trips) N() int64 { return t.n.Load() }
+
+// All is the number of round trips with those of the beats.
+func (t *Trips) All() int64 { return t.n.Load() + t.beats.Load() }
 
 func (t *Trips) accept() {
 	for {
@@ -67,7 +72,11 @@ func (t *Trips) serve(client net.Conn) {
 		if err != nil {
 			return
 		}
-		t.n.Add(c.take(b[:n]))
+		if trips := c.take(b[:n]); c.listens {
+			t.beats.Add(trips)
+		} else {
+			t.n.Add(trips)
+		}
 		if _, err := db.Write(b[:n]); err != nil {
 			return
 		}
@@ -80,6 +89,7 @@ type requests struct {
 	begun      bool              // the first message, which has no type, is over
 	statements map[string]string // that are prepared
 	waits      bool              // for the answer to what it has sent
+	listens    bool              // to notifications, as only the connection of the beats does
 }
 
 // take returns how many requests end in a part of what is sent.
@@ -118,7 +128,9 @@ func (c *requests) message(kind byte, body []byte) bool {
 	switch kind {
 	case 'P':
 		name := text()
-		c.statements[name] = text()
+		sql := text()
+		c.statements[name] = sql
+		c.listens = c.listens || strings.HasPrefix(sql, "listen ")
 		c.waits = true
 	case 'B':
 		text() // the portal
