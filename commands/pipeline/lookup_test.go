@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 	"time"
 
 	"github.com/duskdb/duskdb/commands/internal/harness"
@@ -257,4 +259,61 @@ func TestLookupWithoutIndexReadsOnce(t *testing.T) {
 			t.Errorf("%s: found\n%s\nwith an index\n%s", inner, plain, want)
 		}
 	}
+}
+
+// A $lookup without an index whose other side takes too much memory writes it to disk once,
+// and finds the same documents in the same order. Without permission for that it reads the
+// collection for each input.
+func TestLookupOnDisk(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t)
+	h.OK(`{profile: 2}`)
+	values := []string{
+		`1`, `2`, `{$numberDouble: "1"}`, `{$numberDecimal: "2.0"}`, `null`, `"a"`, `"A"`, `[1, 2]`, `[2, 2, "a"]`, `[]`, `[null]`,
+		`[[1, 2]]`, `{a: 1}`, `{$numberDouble: "NaN"}`, `true`, `missing`,
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		size := map[string]int64{}
+		for _, coll := range []string{"outer", "plain"} {
+			h.OK(`{delete: "` + coll + `", deletes: [{q: {}, limit: 0}]}`)
+			var docs []string
+			for i, v := range rapid.SliceOfN(rapid.SampledFrom(values), 3, 30).Draw(t, coll) {
+				doc := fmt.Sprintf(`{_id: %d, k: %s}`, i, v)
+				docs = append(docs, strings.Replace(doc, ", k: missing", "", 1))
+			}
+			h.OK(`{insert: "` + coll + `", documents: [` + strings.Join(docs, ", ") + `]}`)
+			size[coll] = int64(len(docs))
+		}
+		command := `{aggregate: "outer", pipeline: [{$lookup: {from: "plain", localField: "k", foreignField: "k", as: "x"` +
+			rapid.SampledFrom([]string{``, `, pipeline: [{$match: {k: {$ne: "a"}}}, {$set: {y: 1}}]`}).Draw(t, "pipeline") + `}}` +
+			rapid.SampledFrom([]string{``, `, {$unwind: "$x"}`, `, {$unwind: {path: "$x", preserveNullAndEmptyArrays: true}}`}).Draw(t, "unwind") +
+			`], cursor: {batchSize: 10000}` +
+			rapid.SampledFrom([]string{``, `, collation: {locale: "en", strength: 2}`}).Draw(t, "collation")
+		find := func(options string) string {
+			return h.OK(command + options + `}`).Lookup("cursor").Doc().Lookup("firstBatch").String()
+		}
+		usesDisk := func(options string) bool {
+			e := h.OK(`{explain: ` + command + options + `}, verbosity: "executionStats"}`).Lookup("stages").Doc()
+			return e.Index(1).Doc().Lookup("usedDisk").Truthy()
+		}
+		memory := func(bytes string) {
+			h.Admin(`{setParameter: 1, internalQueryMaxBlockingSortMemoryUsageBytes: ` + bytes + `}`)
+		}
+		memory("100000")
+		want := find("")
+		memory("150")
+		if got := find(""); got != want {
+			t.Fatalf("%s: found on disk\n%s\nin memory\n%s", command, got, want)
+		}
+		profiled := harness.Docs(h.OK(`{find: "system.profile", filter: {"command.aggregate": "outer"}, sort: {$natural: -1}, limit: 1}`))
+		if n := profiled[0].Lookup("docsExamined").Int64(); n > size["outer"]+3*size["plain"] {
+			t.Fatalf("%s: %d documents were read", command, n)
+		}
+		if !usesDisk("") || usesDisk(", allowDiskUse: false") {
+			t.Fatalf("%s: disk is used: %v", command, usesDisk(""))
+		}
+		if got := find(", allowDiskUse: false"); got != want {
+			t.Fatalf("%s: found without disk\n%s\nin memory\n%s", command, got, want)
+		}
+	})
 }

@@ -14,6 +14,7 @@ type hashTable struct {
 	docs    []value.Doc
 	byValue map[string][]int32 // positions in docs, ascending
 	version uint64             // of the collection
+	disk    *diskTable         // in place of docs and byValue, which would be too large
 }
 
 // tableEntryBytes is roughly what an entry takes besides its document and key.
@@ -32,7 +33,11 @@ func (it *lookupIterator) runScanned(s *slot, host stage.Scanned) (stage.Iterato
 		}
 		return s.src.behind(it, src)
 	}
-	return s.src.p.Run(it.inner, it.examined(stage.Docs(s.candidates(it, s.eq.Value)...)))
+	found, err := s.candidates(it, s.eq.Value)
+	if err != nil {
+		return nil, err
+	}
+	return s.src.p.Run(it.inner, it.examined(found))
 }
 
 // useTable makes the table for the second input, and again when the collection has
@@ -49,7 +54,10 @@ func (it *lookupIterator) useTable(s *slot, host stage.Scanned) error {
 
 // candidates returns the documents of the table, in their order, that may have one of the
 // values.
-func (s *slot) candidates(it *lookupIterator, values ...value.Value) []value.Doc {
+func (s *slot) candidates(it *lookupIterator, values ...value.Value) (stage.Iterator, error) {
+	if disk := s.table.disk; disk != nil {
+		return disk.candidates(s, it.s.p.Collation, values)
+	}
 	var at []int32
 	for _, v := range values {
 		s.key = value.AppendKeyWith(s.key[:0], v, it.s.p.Collation)
@@ -63,7 +71,7 @@ func (s *slot) candidates(it *lookupIterator, values ...value.Value) []value.Doc
 	for i, n := range at {
 		docs[i] = s.table.docs[n]
 	}
-	return docs
+	return stage.Docs(docs...), nil
 }
 
 // lookupScanned is lookupEqual of an input that has any values at localField, other than
@@ -109,58 +117,134 @@ func (it *lookupIterator) lookupScanned(d value.Doc) (found stage.Iterator, ok b
 		return nil, false, err
 	}
 	p := it.s.part(joinStages(it.s.p, m, it.s.sub.Stages()))
-	found, err = p.Run(it.inner, it.examined(stage.Docs(s.candidates(it, values...)...)))
+	docs, err := s.candidates(it, values...)
+	if err != nil {
+		return nil, false, err
+	}
+	found, err = p.Run(it.inner, it.examined(docs))
 	return found, true, err
 }
 
-// makeTable reads the collection, and gives up if the documents take more memory than a
-// $sort may.
+// makeTable reads the collection. If the documents take more memory than a $sort may, they
+// are written to disk; without permission for that there is no table.
 func (it *lookupIterator) makeTable(s *slot, version uint64) error {
-	s.table = nil
+	s.dropTable()
 	src, err := it.run(newLookupSource(it.s.part(nil)))
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	t := &hashTable{byValue: map[string][]int32{}, version: version}
-	size := int64(0)
-	for {
+	m := tableMaker{it: it, s: s, t: &hashTable{byValue: map[string][]int32{}, version: version}}
+	for !s.tooLarge {
 		if err := it.inner.Tick(); err != nil {
+			m.t.close()
 			return err
 		}
 		d, err := src.Next()
+		if err == nil && d != nil {
+			err = m.add(d)
+		}
 		if err != nil {
+			m.t.close()
 			return err
 		}
 		if d == nil {
-			s.table = t
-			return nil
+			return m.end()
 		}
-		t.docs = append(t.docs, d)
-		size += int64(len(d)) + tableEntryBytes
-		s.eq.Path.Each(d, value.LeafTraverse, func(v value.Value, _ int) bool {
-			size += t.add(s, it.s.p.Collation, v)
-			return false
-		})
-		if size > it.x.SortLimit() {
-			s.tooLarge = true
-			return nil
-		}
+	}
+	return nil
+}
+
+// dropTable releases the table.
+func (s *slot) dropTable() {
+	if s.table != nil {
+		s.table.close()
+		s.table = nil
 	}
 }
 
-// add adds the last document under a value that it has, and returns the memory that this
-// takes. An equality with null finds a missing value, too.
-func (t *hashTable) add(s *slot, c value.Collator, v value.Value) (size int64) {
-	n := int32(len(t.docs) - 1)
-	if v.IsMissing() {
-		v = value.Null()
+func (t *hashTable) close() {
+	if t.disk != nil {
+		t.disk.close()
 	}
-	s.key = value.AppendKeyWith(s.key[:0], v, c)
-	list := t.byValue[string(s.key)]
-	if len(list) > 0 && list[len(list)-1] == n {
-		return 0
+}
+
+// tableMaker makes the table of a slot.
+type tableMaker struct {
+	it   *lookupIterator
+	s    *slot
+	t    *hashTable
+	size int64 // in memory
+}
+
+// add adds the next document.
+func (m *tableMaker) add(d value.Doc) error {
+	if m.t.disk != nil {
+		return m.spill(d)
 	}
-	t.byValue[string(s.key)] = append(list, n)
-	return int64(len(s.key)) + tableEntryBytes
+	m.t.docs = append(m.t.docs, d)
+	m.size += int64(len(d)) + tableEntryBytes
+	n := int32(len(m.t.docs) - 1)
+	m.keys(d, func(key []byte) {
+		list := m.t.byValue[string(key)]
+		if len(list) > 0 && list[len(list)-1] == n {
+			return
+		}
+		m.t.byValue[string(key)] = append(list, n)
+		m.size += int64(len(key)) + tableEntryBytes
+	})
+	switch {
+	case m.size <= m.it.x.SortLimit():
+		return nil
+	case !m.it.x.AllowDiskUse:
+		m.s.tooLarge = true
+		return nil
+	}
+	return m.toDisk()
+}
+
+// keys yields the keys of the values at the foreign field. An equality with null finds a
+// missing value, too.
+func (m *tableMaker) keys(d value.Doc, yield func(key []byte)) {
+	s := m.s
+	s.eq.Path.Each(d, value.LeafTraverse, func(v value.Value, _ int) bool {
+		if v.IsMissing() {
+			v = value.Null()
+		}
+		s.key = value.AppendKeyWith(s.key[:0], v, m.it.s.p.Collation)
+		yield(s.key)
+		return false
+	})
+}
+
+// toDisk moves the documents of the table to disk.
+func (m *tableMaker) toDisk() error {
+	docs := m.t.docs
+	m.t.docs, m.t.byValue = nil, nil
+	m.t.disk = newDiskTable(m.it)
+	for i, d := range docs {
+		if err := m.spill(d); err != nil {
+			return err
+		}
+		docs[i] = nil
+	}
+	return nil
+}
+
+func (m *tableMaker) spill(d value.Doc) error {
+	disk := m.t.disk
+	m.keys(d, disk.note)
+	return disk.add(d)
+}
+
+// end gives the table to the slot.
+func (m *tableMaker) end() error {
+	if m.t.disk != nil {
+		if err := m.t.disk.end(m.it); err != nil {
+			m.t.close()
+			return err
+		}
+	}
+	m.s.table = m.t
+	return nil
 }

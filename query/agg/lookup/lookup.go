@@ -194,6 +194,9 @@ func (s *lookupStage) OneForEach() bool { return s.unwind == nil }
 
 func (*lookupStage) AppendStats(b *value.Builder, st *stage.Stats) {
 	b.Int64("totalDocsExamined", st.Examined)
+	if st.UsedDisk {
+		st.AppendDisk(b)
+	}
 }
 
 func (s *lookupStage) Involved() []string {

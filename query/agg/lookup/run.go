@@ -255,6 +255,6 @@ func (it *lookupIterator) Close() {
 	}
 	it.cache, it.batch = nil, inputBatch{}
 	if it.slot != nil {
-		it.slot.table = nil
+		it.slot.dropTable()
 	}
 }

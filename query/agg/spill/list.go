@@ -67,9 +67,17 @@ func (l *List) Get(i int) ([]byte, error) {
 	return record, nil
 }
 
-// read fills the window with at least the bytes between two positions.
+// randomSize is what Get reads of a record that does not follow the one before.
+const randomSize = 4 << 10
+
+// read fills the window with at least the bytes between two positions, and with more
+// if they follow what was read before.
 func (l *List) read(from, to int64) error {
-	n := min(max(to-from, bufferSize), l.Size()-from)
+	ahead := int64(randomSize)
+	if end := l.at + int64(len(l.window)); from <= end && to > end {
+		ahead = bufferSize
+	}
+	n := min(max(to-from, ahead), l.Size()-from)
 	if int64(cap(l.window)) < n {
 		l.window = make([]byte, n)
 	}
