@@ -103,13 +103,27 @@ const (
 	simpleNone                    // no key: sparse
 )
 
+// WriteKey implements [storage.KeyWriter] for documents without arrays on the indexed
+// paths.
+func (s *Spec) WriteKey(room []byte, r storage.Record) (key []byte, ok bool) {
+	if s.Internal != "" || s.show != nil || s.Partial != nil || s.Clustered || s.Kind != Plain {
+		return room, false
+	}
+	key, state := s.appendSimple(room, r.Doc)
+	return key, state == simpleDone
+}
+
 // simpleKey makes the key of a document without arrays on the indexed
 // paths, in one allocation.
 func (s *Spec) simpleKey(d value.Doc) ([]byte, simpleState) {
 	if s.Kind != Plain {
 		return nil, simpleNot
 	}
-	key := make([]byte, 0, 24*len(s.Fields))
+	return s.appendSimple(make([]byte, 0, 24*len(s.Fields)), d)
+}
+
+// appendSimple writes the key into empty memory.
+func (s *Spec) appendSimple(key []byte, d value.Doc) ([]byte, simpleState) {
 	missing := 0
 	usual := true
 	for i := range s.Fields {

@@ -350,6 +350,15 @@ type KeyKeeper interface {
 	KeepsKeys(old, new Record) bool
 }
 
+// KeyWriter is an Index that can write the key of most records into memory of the caller.
+// An engine need not ask it.
+type KeyWriter interface {
+	// WriteKey appends the record's key to room, which is empty, if it is the only one and
+	// the record does not make the index multikey. Otherwise ok is false, and
+	// [Index.Keys] has the keys.
+	WriteKey(room []byte, r Record) (key []byte, ok bool)
+}
+
 // Multikey is the set of paths on which an index found arrays, as bits that
 // the Index defines. 0 means none. An index collects the bits of all its
 // records and never clears one.

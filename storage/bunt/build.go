@@ -3,18 +3,16 @@ package bunt
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
+	"sort"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/duskdb/duskdb/storage"
-	"github.com/duskdb/duskdb/storage/internal/keydiff"
-	"github.com/duskdb/duskdb/value"
 )
 
 // work counts the steps of building indexes: for each record one to make its
@@ -34,62 +32,109 @@ func (w *work) add(n int64) {
 	}
 }
 
-// part holds the index entries of some records of a collection.
-type part struct {
-	entries  []keyed
-	prefix   string // of all keys
-	multikey storage.Multikey
-	room     []byte // for keys: many share one piece of memory
-}
-
-// keyed is an entry with the bytes of its key that follow the prefix of all
-// keys. Most comparisons end there and do not read the key, which is elsewhere
-// in memory.
-type keyed struct {
-	head uint64
-	entry
-}
-
-func compareKeyed(a, b keyed) int {
-	if c := cmp.Compare(a.head, b.head); c != 0 {
-		return c
-	}
-	return compareEntries(a.entry, b.entry)
-}
-
 // smallBuild is the number of records below which an index is built by one
 // goroutine.
 const smallBuild = 4096
 
-// buildIndex makes an index over existing records: it computes and sorts the
+// builtAtOnce is how many indexes of a collection are built in one pass over its records:
+// reading the documents takes long, and the entries of all of them take memory until they
+// are in their trees.
+const builtAtOnce = 4
+
+// indexBuild makes indexes over existing records: it computes and sorts the
 // keys of several ranges of records in parallel, then merges them and fills
-// the tree in order, several ranges of keys in parallel. The records must not
+// the trees in order, several ranges of keys in parallel. The records must not
 // change meanwhile.
-func buildIndex(ctx context.Context, w *work, ns storage.Namespace, name string, maker storage.Index, t *records) (*index, error) {
-	n := runtime.GOMAXPROCS(0)
-	if t.Len() < smallBuild {
+type indexBuild struct {
+	w       *work
+	ns      storage.Namespace
+	records *records
+	threads int
+	rooms   []sortRoom // of each thread
+}
+
+// newBuild prepares a build by n goroutines.
+func newBuild(n int, w *work, ns storage.Namespace, t *records) *indexBuild {
+	if t.Len() < smallBuild || n < 1 {
 		n = 1
 	}
-	parts := make([]part, n)
-	first, end := t.bounds()
-	step := (end-first)/storage.RecordID(n) + 1
-	err := inParallel(ctx, n, func(ctx context.Context, i int) error {
-		from := first + step*storage.RecordID(i)
-		return parts[i].fill(ctx, w, maker, t, from, min(from+step, end))
-	})
+	return &indexBuild{w: w, ns: ns, records: t, threads: n, rooms: make([]sortRoom, n)}
+}
+
+// namedMaker is an index to be built.
+type namedMaker struct {
+	name  string
+	maker storage.Index
+}
+
+// buildIndex makes one index while clients are served: it leaves half of the processors
+// to them.
+func buildIndex(ctx context.Context, ns storage.Namespace, name string, maker storage.Index, t *records) (*index, error) {
+	built, err := newBuild(runtime.GOMAXPROCS(0)/2, nil, ns, t).run(ctx, []namedMaker{{name, maker}})
 	if err != nil {
+		return nil, err.err
+	}
+	return built[0], nil
+}
+
+// buildError is the error of building one of several indexes.
+type buildError struct {
+	index string
+	err   error
+}
+
+// run makes indexes in one pass over the records.
+func (b *indexBuild) run(ctx context.Context, of []namedMaker) ([]*index, *buildError) {
+	all := make([][]part, len(of)) // parts of each index
+	for k := range all {
+		all[k] = make([]part, b.threads)
+	}
+	if err := b.computeKeys(ctx, of, all); err != nil {
 		return nil, err
 	}
-	prefix := commonPrefixOf(parts)
-	_ = inParallel(ctx, n, func(_ context.Context, i int) error {
-		parts[i].sort(prefix)
+	built := make([]*index, len(of))
+	for k, m := range of {
+		x := &index{maker: m.maker}
+		for i := range all[k] {
+			x.multikey |= all[k][i].multikey
+		}
+		prefix := commonPrefixOf(all[k])
+		_ = inParallel(ctx, b.threads, func(_ context.Context, i int) error {
+			all[k][i].sort(prefix, &b.rooms[i])
+			return nil
+		})
+		if err := x.fill(b.w, b.records.Len(), b.ns, m.name, all[k]); err != nil {
+			return nil, &buildError{m.name, err}
+		}
+		built[k], all[k] = x, nil
+	}
+	return built, nil
+}
+
+// computeKeys fills the parts of all indexes, each of a range of records.
+func (b *indexBuild) computeKeys(ctx context.Context, of []namedMaker, all [][]part) *buildError {
+	first, end := b.records.bounds()
+	step := (end-first)/storage.RecordID(b.threads) + 1
+	failed := make([]*buildError, b.threads)
+	_ = inParallel(ctx, b.threads, func(ctx context.Context, i int) error {
+		f := filling{w: b.w, parts: make([]*part, len(of)), makers: of}
+		for k := range of {
+			f.parts[k] = &all[k][i]
+			f.parts[k].entries = make([]keyed, 0, b.records.Len()/b.threads+b.threads)
+		}
+		from := first + step*storage.RecordID(i)
+		if failed[i] = f.fill(ctx, b.records, from, min(from+step, end)); failed[i] != nil {
+			return failed[i].err // stops the others
+		}
 		return nil
 	})
-	x := &index{maker: maker}
-	for i := range parts {
-		x.multikey |= parts[i].multikey
+	var stopped *buildError
+	for _, err := range failed {
+		if err != nil && (stopped == nil || errors.Is(stopped.err, context.Canceled)) {
+			stopped = err
+		}
 	}
-	return x, x.fill(w, t.Len(), ns, name, parts)
+	return stopped
 }
 
 // inParallel calls fn with 0 to n-1, and returns the first error.
@@ -111,98 +156,9 @@ func (t *records) bounds() (first, end storage.RecordID) {
 	return first, last + 1
 }
 
-// fill computes the entries of the records with ids from first to end-1.
-func (p *part) fill(ctx context.Context, w *work, maker storage.Index, t *records, first, end storage.RecordID) error {
-	var keys [][]byte
-	var err error
-	n := 0
-	t.Ascend(first, func(id storage.RecordID, stored string) bool {
-		if id >= end {
-			return false
-		}
-		if n++; n%workEach == 0 {
-			w.add(workEach)
-			if err = ctx.Err(); err != nil {
-				return false
-			}
-		}
-		var multi storage.Multikey
-		if keys, multi, err = maker.Keys(keys[:0], record(id, stored)); err != nil {
-			return false
-		}
-		p.multikey |= multi
-		if len(keys) > 1 {
-			keys = keydiff.Sorted(keys)
-		}
-		for _, k := range keys {
-			p.add(entry{p.keep(k), id})
-		}
-		return true
-	})
-	w.add(int64(n % workEach))
-	return err
-}
-
-func (p *part) add(e entry) {
-	if len(p.entries) == 0 {
-		p.prefix = e.key
-	} else if !strings.HasPrefix(e.key, p.prefix) {
-		p.prefix = p.prefix[:commonPrefix(p.prefix, e.key)]
-	}
-	p.entries = append(p.entries, keyed{entry: e})
-}
-
-// keep copies a key.
-func (p *part) keep(key []byte) string {
-	if cap(p.room)-len(p.room) < len(key) {
-		p.room = make([]byte, 0, max(64<<10, len(key)))
-	}
-	start := len(p.room)
-	p.room = append(p.room, key...)
-	return stringView(p.room[start:])
-}
-
-// commonPrefixOf returns the prefix of the keys of all parts.
-func commonPrefixOf(parts []part) string {
-	prefix, found := "", false
-	for i := range parts {
-		p := &parts[i]
-		switch {
-		case len(p.entries) == 0:
-		case !found:
-			prefix, found = p.prefix, true
-		default:
-			prefix = prefix[:commonPrefix(prefix, p.prefix)]
-		}
-	}
-	return prefix
-}
-
-// sort sorts the entries, whose keys begin with prefix.
-func (p *part) sort(prefix string) {
-	for i := range p.entries {
-		p.entries[i].head = wideHead(p.entries[i].key[len(prefix):])
-	}
-	slices.SortFunc(p.entries, compareKeyed)
-}
-
-// wideHead returns the first eight bytes of a key as a number that sorts as
-// they do.
-func wideHead(rest string) uint64 {
-	b := value.StringView(rest)
-	if len(b) >= 8 {
-		return binary.BigEndian.Uint64(b)
-	}
-	var h uint64
-	for i, c := range b {
-		h |= uint64(c) << (56 - 8*i)
-	}
-	return h
-}
-
 // stretch is a range of keys of all parts, and what is built of them.
 type stretch struct {
-	lists [][]keyed // of each part
+	lists []keyList // of each part
 	n     int       // entries
 	first entry
 	tree  entryBuilder
@@ -217,51 +173,75 @@ func stretches(parts []part) []stretch {
 	var keys []string
 	if len(parts) > 1 {
 		for i := range parts {
-			list := parts[i].entries
-			for k := range min(samples, len(list)) {
-				keys = append(keys, list[k*len(list)/min(samples, len(list))].key)
+			list := keyList{parts[i].entries, &parts[i].keys}
+			for k := range min(samples, len(list.entries)) {
+				keys = append(keys, list.entry(k*len(list.entries)/min(samples, len(list.entries))).key)
 			}
 		}
 		slices.Sort(keys)
 	}
 	out := make([]stretch, len(parts))
 	for i := range parts {
-		rest := parts[i].entries
+		rest := keyList{parts[i].entries, &parts[i].keys}
 		for k := range out {
-			end := len(rest)
+			end := len(rest.entries)
 			if k+1 < len(out) && len(keys) > 0 {
 				cut := keys[(k+1)*len(keys)/len(out)]
-				end, _ = slices.BinarySearchFunc(rest, cut, func(e keyed, cut string) int {
-					if e.key < cut {
-						return -1
-					}
-					return 1
-				})
+				end = sort.Search(end, func(i int) bool { return rest.entry(i).key >= cut })
 			}
-			out[k].lists = append(out[k].lists, rest[:end])
+			out[k].lists = append(out[k].lists, keyList{rest.entries[:end], rest.keys})
 			out[k].n += end
-			rest = rest[end:]
+			rest.entries = rest.entries[end:]
 		}
 	}
 	return out
 }
 
-// merge yields the entries of sorted lists in order.
-func merge(lists [][]keyed) func(yield func(entry) bool) {
-	return func(yield func(entry) bool) {
-		for {
-			least := -1
-			for i, l := range lists {
-				if len(l) > 0 && (least < 0 || compareKeyed(l[0], lists[least][0]) < 0) {
-					least = i
-				}
-			}
-			if least < 0 || !yield(lists[least][0].entry) {
-				return
-			}
-			lists[least] = lists[least][1:]
+// merging takes the entries of sorted lists in order.
+type merging struct {
+	lists []keyList
+	next  [leafFill]mergedEntry
+	list  [leafFill]entry
+}
+
+// mergedEntry is an entry whose key has not been read.
+type mergedEntry struct {
+	keys *keyRoom
+	at   keyPlace
+	id   storage.RecordID
+}
+
+// take returns the next entries, as many as a leaf has; none at the end. The keys of
+// successive entries are at random places in memory, and the processor waits less for
+// them if they are read one directly after the other.
+func (m *merging) take() []entry {
+	n := 0
+	for n < len(m.next) {
+		least := m.least()
+		if least == nil {
+			break
+		}
+		e := &least.entries[0]
+		m.next[n] = mergedEntry{least.keys, e.at, e.id}
+		least.entries = least.entries[1:]
+		n++
+	}
+	for i := range m.next[:n] {
+		e := &m.next[i]
+		m.list[i] = entry{e.keys.key(e.at), e.id}
+	}
+	return m.list[:n]
+}
+
+// least returns the list whose first entry is the next, nil if all are empty.
+func (m *merging) least() *keyList {
+	var least *keyList
+	for i := range m.lists {
+		if l := &m.lists[i]; len(l.entries) > 0 && (least == nil || l.before(least)) {
+			least = l
 		}
 	}
+	return least
 }
 
 // fill takes sorted parts, whose keys are of n records, and checks uniqueness.
@@ -312,34 +292,48 @@ func (x *index) duplicate(a, b entry) *duplicate {
 // build builds the leaves of a range of keys. It reports how many entries it
 // has taken, at intervals.
 func (x *index) build(s *stretch, taken func(entries int)) {
-	var last entry
-	for e := range merge(s.lists) {
+	m := merging{lists: s.lists}
+	untold := 0
+	for leaf := m.take(); len(leaf) > 0; leaf = m.take() {
+		last := s.tree.last
 		if s.tree.n == 0 {
-			s.first = e
-		} else if s.dup = x.duplicate(last, e); s.dup != nil {
-			return
+			s.first, last = leaf[0], leaf[0]
 		}
-		last = e
-		s.tree.add(e)
-		s.bytes += int64(len(e.key)) + entryOverhead
-		if s.tree.n%workEach == 0 {
-			taken(workEach)
+		for _, e := range leaf {
+			if s.dup = x.duplicate(last, e); s.dup != nil {
+				return
+			}
+			last = e
+			s.bytes += int64(len(e.key)) + entryOverhead
+		}
+		s.tree.leaf(leaf)
+		if untold += len(leaf); untold >= workEach {
+			taken(untold)
+			untold = 0
 		}
 	}
-	if s.n > 0 {
-		taken(s.n % workEach)
-		s.tree.cut()
+	if untold > 0 {
+		taken(untold)
 	}
 }
 
-// buildAll makes all indexes of a collection whose records are loaded.
+// buildAll makes all indexes of a collection whose records are loaded, with all processors.
 func (c *coll) buildAll(ctx context.Context, w *work) error {
-	for i := range c.info.Indexes {
-		x, err := buildIndex(ctx, w, c.info.Namespace, c.info.Indexes[i].Name, c.info.Indexes[i].Index, c.records)
+	b := newBuild(runtime.GOMAXPROCS(0), w, c.info.Namespace, c.records)
+	for of := range slices.Chunk(c.makers(), builtAtOnce) {
+		built, err := b.run(ctx, of)
 		if err != nil {
-			return fmt.Errorf("index %q of %s: %w", c.info.Indexes[i].Name, c.info.Namespace, err)
+			return fmt.Errorf("index %q of %s: %w", err.index, c.info.Namespace, err.err)
 		}
-		c.indexes = append(c.indexes, x)
+		c.indexes = append(c.indexes, built...)
 	}
 	return nil
+}
+
+func (c *coll) makers() []namedMaker {
+	list := make([]namedMaker, len(c.info.Indexes))
+	for i := range c.info.Indexes {
+		list[i] = namedMaker{c.info.Indexes[i].Name, c.info.Indexes[i].Index}
+	}
+	return list
 }

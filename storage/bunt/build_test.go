@@ -1,12 +1,15 @@
 package bunt
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"slices"
+	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/duskdb/duskdb/storage"
 )
@@ -39,7 +42,6 @@ func (x *tableIndex) Order(key []byte) []byte {
 // buildOver builds an index over n records in four parts.
 func buildOver(t *testing.T, n int, unique bool, keysOf func(i int) []string) (x *index, want []entry, steps int64, err error) {
 	t.Helper()
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	maker, list := &tableIndex{keys: map[storage.RecordID][]string{}, unique: unique}, newRecords()
 	for i := range n {
 		id := storage.RecordID(i + 1)
@@ -51,8 +53,11 @@ func buildOver(t *testing.T, n int, unique bool, keysOf func(i int) []string) (x
 	}
 	slices.SortFunc(want, compareEntries)
 	w := &work{report: func(int64, int64) {}}
-	x, err = buildIndex(ctx, w, ns, "x", maker, list)
-	return x, want, w.done.Load(), err
+	built, failed := newBuild(4, w, ns, list).run(ctx, []namedMaker{{"x", maker}})
+	if failed != nil {
+		return nil, want, w.done.Load(), failed.err
+	}
+	return built[0], want, w.done.Load(), nil
 }
 
 // TestBuildInParallel: an index has the same entries in the same order,
@@ -71,6 +76,15 @@ func TestBuildInParallel(t *testing.T) {
 		"one part":   func(i int) []string { return []string{fmt.Sprintf("key%08d", i)}[:boolInt(i < 100)] },
 		"several":    func(i int) []string { return []string{fmt.Sprintf("a%d", i%7), fmt.Sprintf("b%d", random.IntN(n))} },
 		"short keys": func(int) []string { return []string{"k\x00\x00\x00"[:1+random.IntN(4)]} },
+		"long keys": func(i int) []string {
+			return []string{strings.Repeat(fmt.Sprintf("%04d", random.IntN(3000)), 25+i%50)}
+		},
+		"longer than a chunk": func(i int) []string {
+			if i%1000 == 0 {
+				return []string{strings.Repeat("k", chunkBytes+i)}
+			}
+			return []string{fmt.Sprint("k", random.IntN(n))}
+		},
 		"long common prefix": func(int) []string {
 			return []string{fmt.Sprintf("a very long prefix of all keys %04d and an end", random.IntN(5000))}
 		},
@@ -139,4 +153,60 @@ func TestBuildFindsDuplicates(t *testing.T) {
 	if _, _, _, err := buildOver(t, n, true, func(i int) []string { return []string{fmt.Sprintf("key%08d", i)} }); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestBuildSeveral: more indexes than are built in one pass are the same as if they had
+// been built one after the other, and an error names its index.
+func TestBuildSeveral(t *testing.T) {
+	t.Parallel()
+	const n, several = smallBuild + 100, 2*builtAtOnce + 1
+	list := newRecords()
+	makers := make([]*tableIndex, several)
+	info := &storage.Info{Namespace: ns}
+	for k := range makers {
+		makers[k] = &tableIndex{keys: map[storage.RecordID][]string{}, unique: true}
+		info.Indexes = append(info.Indexes, storage.IndexInfo{IndexSpec: storage.IndexSpec{Name: fmt.Sprint("x", k)}, Index: makers[k]})
+	}
+	for i := range n {
+		id := storage.RecordID(i + 1)
+		list.Set(id, "12345678")
+		for k := range makers {
+			makers[k].keys[id] = []string{fmt.Sprintf("%d-%d", k, (i*7919+k)%n)}
+		}
+	}
+	c := &coll{info: info, records: list}
+	must(t, c.buildAll(ctx, nil))
+	for k, maker := range makers {
+		want, err := buildIndex(ctx, ns, "x", maker, list)
+		must(t, err)
+		if !slices.Equal(entryList(c.indexes[k].entries), entryList(want.entries)) || c.indexes[k].bytes != want.bytes {
+			t.Errorf("index %d has other entries", k)
+		}
+	}
+	makers[6].keys[77] = makers[6].keys[78]
+	var dup *storage.DuplicateKeyError
+	if err := (&coll{info: info, records: list}).buildAll(ctx, nil); !errors.As(err, &dup) || dup.Index != "x6" || !strings.Contains(err.Error(), `index "x6" of `) {
+		t.Errorf("a duplicate in x6: %v", err)
+	}
+}
+
+// TestSortHeads: entries are sorted by their heads, and those with the same keep their order.
+func TestSortHeads(t *testing.T) {
+	t.Parallel()
+	var room sortRoom
+	rapid.Check(t, func(t *rapid.T) {
+		bits := rapid.SampledFrom([]int{0, 1, 8, 9, 33, 64}).Draw(t, "bits")
+		shift := rapid.IntRange(0, 64-bits).Draw(t, "shift")
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		list := make([]keyed, rapid.SampledFrom([]int{0, 1, 2, smallSort - 1, smallSort, 3 * smallSort}).Draw(t, "n"))
+		for i := range list {
+			list[i] = keyed{head: random.Uint64() >> (64 - bits) << shift, id: storage.RecordID(i)}
+		}
+		want := slices.Clone(list)
+		slices.SortStableFunc(want, func(a, b keyed) int { return cmp.Compare(a.head, b.head) })
+		room.sortHeads(list)
+		if !slices.Equal(list, want) {
+			t.Fatal("in another order")
+		}
+	})
 }

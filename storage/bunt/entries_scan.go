@@ -132,14 +132,21 @@ func (b *entryBuilder) add(e entry) {
 
 // cut makes a leaf of the collected entries.
 func (b *entryBuilder) cut() {
+	b.n -= len(b.list)
+	b.leaf(b.list)
+	b.list = b.list[:0]
+}
+
+// leaf takes the next entries as a leaf of their own.
+func (b *entryBuilder) leaf(list []entry) {
 	sep := entry{}
 	if len(b.nodes) > 0 {
-		sep = between(b.last, b.list[0])
+		sep = between(b.last, list[0])
 	}
-	b.nodes = append(b.nodes, &entryNode{packed: packTight(b.list)})
+	b.nodes = append(b.nodes, &entryNode{packed: packTight(list)})
 	b.seps = append(b.seps, sep)
-	b.last = b.list[len(b.list)-1]
-	b.list = b.list[:0]
+	b.last = list[len(list)-1]
+	b.n += len(list)
 }
 
 // join appends what another builder has built of entries that come after these.

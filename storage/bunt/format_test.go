@@ -198,7 +198,7 @@ func TestBuildIndex(t *testing.T) {
 		return nil
 	}))
 	c := e.root.Load().get(ns)
-	built, err := buildIndex(ctx, nil, ns, "a", c.info.Indexes[0].Index, c.records)
+	built, err := buildIndex(ctx, ns, "a", c.info.Indexes[0].Index, c.records)
 	must(t, err)
 	written := c.indexes[0]
 	if !slices.Equal(entryList(built.entries), entryList(written.entries)) {

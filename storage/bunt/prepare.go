@@ -44,7 +44,7 @@ func (e *Engine) PrepareIndex(ctx context.Context, ns storage.Namespace, spec st
 	if err != nil {
 		return nil, err
 	}
-	x, err := buildIndex(ctx, nil, ns, spec.Name, maker, c.records)
+	x, err := buildIndex(ctx, ns, spec.Name, maker, c.records)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (t *tx) build(c *coll, spec storage.IndexSpec, maker storage.Index) (*index
 			return x, nil
 		}
 	}
-	return buildIndex(t.ctx, nil, c.info.Namespace, spec.Name, maker, now)
+	return buildIndex(t.ctx, c.info.Namespace, spec.Name, maker, now)
 }
 
 // upTo returns the index over a later version of the records. It removes all

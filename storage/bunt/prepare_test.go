@@ -83,7 +83,7 @@ func TestPrepareIndex(t *testing.T) {
 	if c.index("a").entries.root == nil {
 		t.Fatal("no tree")
 	}
-	want, err := buildIndex(ctx, nil, ns, "a", c.index("a").maker, c.records)
+	want, err := buildIndex(ctx, ns, "a", c.index("a").maker, c.records)
 	must(t, err)
 	got := c.index("a")
 	if !slices.Equal(entryList(got.entries), entryList(want.entries)) || got.bytes != want.bytes || got.multikey != want.multikey {

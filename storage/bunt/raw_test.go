@@ -2,7 +2,6 @@ package bunt
 
 import (
 	"fmt"
-	"io"
 	"path/filepath"
 	"testing"
 
@@ -58,30 +57,5 @@ func BenchmarkBatchAgainstBunt(b *testing.B) {
 		for k := range b.N {
 			setRaw(b, db, k*1000, 1000, 1000)
 		}
-	})
-}
-
-// BenchmarkOpenAgainstBunt opens a million documents of 200 bytes; the engine
-// builds two indexes besides.
-func BenchmarkOpenAgainstBunt(b *testing.B) {
-	const n = 1_000_000
-	b.Run("engine", func(b *testing.B) {
-		dir := b.TempDir()
-		e := openBench(b, dir)
-		create(b, e, benchIndexes[:2]...)
-		bulk(b, e, n, 200)
-		must(b, e.Close())
-		e = nil
-		reopen(b, func() io.Closer { return openBench(b, dir) })
-	})
-	b.Run("buntdb", func(b *testing.B) {
-		path := filepath.Join(b.TempDir(), "raw")
-		db := openRaw(b, path)
-		for from := 0; from < n; from += 1000 {
-			setRaw(b, db, from, 1000, 200)
-		}
-		must(b, db.Close())
-		db = nil
-		reopen(b, func() io.Closer { return openRaw(b, path) })
 	})
 }

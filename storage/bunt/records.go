@@ -163,7 +163,10 @@ func (t *records) push(id storage.RecordID, v string) {
 // for more, and claims the next slot.
 func (t *records) moveTail(i int) {
 	room := radixSize - int(t.tailFirst&radixMask)
-	next := &recordTail{vals: make([]string, min(room, max(4, 2*i)))}
+	if t.n < radixSize { // in a small collection it grows slowly
+		room = min(room, max(4, 2*i))
+	}
+	next := &recordTail{vals: make([]string, room)}
 	if i > 0 {
 		copy(next.vals, t.tail.vals[:i])
 	}

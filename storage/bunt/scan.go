@@ -41,8 +41,12 @@ func (s *scanner) emptyRoom() *[]byte {
 	return &s.room
 }
 
+// readBytes is the size of a read of small groups. Larger ones are read directly to where
+// they are decoded.
+const readBytes = 128 << 10
+
 func newScanner(r io.Reader) *scanner {
-	return &scanner{r: bufio.NewReaderSize(r, 1<<20)}
+	return &scanner{r: bufio.NewReaderSize(r, readBytes)}
 }
 
 // group reads one group. At the end of the file it returns io.EOF.

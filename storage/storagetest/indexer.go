@@ -72,8 +72,10 @@ func (x fieldIndex) Private() bool { return x.field[0] == '$' }
 func (x fieldIndex) Order(key []byte) []byte { return key[:value.KeyLen(key, false)] }
 
 // fieldKey is the key of a value. Longs have a tail.
-func fieldKey(v value.Value) []byte {
-	key := value.AppendKey(nil, v)
+func fieldKey(v value.Value) []byte { return appendFieldKey(nil, v) }
+
+func appendFieldKey(dst []byte, v value.Value) []byte {
+	key := value.AppendKey(dst, v)
 	if v.Kind() == value.KindInt64 {
 		key = append(key, 1)
 	}
@@ -95,4 +97,13 @@ func (x fieldIndex) Keys(dst [][]byte, r storage.Record) ([][]byte, storage.Mult
 		dst = append(dst, fieldKey(it.Value()))
 	}
 	return dst, 1, nil
+}
+
+// WriteKey writes the key of a document without an array.
+func (x fieldIndex) WriteKey(room []byte, r storage.Record) (key []byte, ok bool) {
+	v := r.Doc.Lookup(x.field)
+	if v.Kind() == value.KindArray || v.IsMissing() && x.sparse || r.Doc.Lookup("bad").Bool() {
+		return room, false
+	}
+	return appendFieldKey(room, v), true
 }
