@@ -2,6 +2,7 @@ package write
 
 import (
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/duskdb/duskdb/commands/canonical"
@@ -29,7 +30,8 @@ type expressWrite struct {
 	writer  Writer
 	old     storage.Record // the document
 	found   bool
-	buf     value.Doc // its new version
+	buf     []byte    // memory for its new version
+	new     value.Doc // its new version
 	out     Updated
 	handled bool
 	change  func(storage.Tx) error // run, made once
@@ -107,7 +109,7 @@ func (x *expressWrite) modify(c *kernel.Call, ns storage.Namespace, bypass bool,
 	if x.returns && x.out.Matched > 0 {
 		x.out.Old = x.old.Doc
 		if x.out.New = x.old.Doc; x.wantNew && x.out.Modified > 0 {
-			x.out.New = x.buf.Clone()
+			x.out.New = x.new.Clone()
 		}
 	}
 	return x.out, x.handled, nil
@@ -141,7 +143,9 @@ func (x *expressWrite) run(tx storage.Tx) error {
 }
 
 func (x *expressWrite) replace(r storage.Record) error {
-	d, outcome := x.fields.Apply(x.buf[:0], r.Doc)
+	const room = 64 // mostly enough for what is added
+	x.buf = slices.Grow(x.buf[:0], len(r.Doc)+room)
+	d, outcome := x.fields.Apply(x.buf, r.Doc)
 	switch outcome {
 	case update.Unclear:
 		x.handled = false
@@ -150,7 +154,7 @@ func (x *expressWrite) replace(r storage.Record) error {
 		x.out.Matched = 1
 		return x.writer.touch(r)
 	}
-	x.buf = d
+	x.new = d
 	x.out.Matched, x.out.Modified = 1, 1
 	if log := x.c.Recorder(); log != nil && x.writer.Meta.DocTTL == nil { // which takes fields out
 		log.Changed, log.Added = x.fields.Changed, x.fields.Added

@@ -11,9 +11,9 @@ type change struct {
 	base    *coll // before; nil if the transaction made it
 	cur     *coll // after; nil if it was dropped
 	dirty   []storage.RecordID
-	few     [4]storage.RecordID // where dirty begins
-	catalog bool                // the catalog entry must be written
-	quoting bool                // records quote others
+	few     [16]storage.RecordID // where dirty begins: a group has about ten small updates
+	catalog bool                 // the catalog entry must be written
+	quoting bool                 // records quote others
 
 	first, records int // the operations on records, among those of the commit
 }

@@ -20,17 +20,21 @@ type collection struct {
 // at is the collection's present state. A read-only transaction never sees
 // another one.
 func (h *collection) at() *coll {
-	if !h.tx.writable || h.sets == h.tx.root.sets {
+	if !h.tx.writable || h.current() {
 		return h.seen
-	}
-	if c := h.seen; c.change != nil && c.change.cur == c && c.info.Namespace == h.ns {
-		return c // the transaction's own, changed in place
 	}
 	if c := h.tx.root.get(h.ns); c != nil {
 		h.seen = c
 	}
 	h.sets = h.tx.root.sets
 	return h.seen
+}
+
+// current reports whether seen is the present state for certain: no collection has changed
+// since, or it is the transaction's own, which is changed in place.
+func (h *collection) current() bool {
+	c := h.seen
+	return h.sets == h.tx.root.sets || c.change != nil && c.change.cur == c && c.info.Namespace == h.ns
 }
 
 // own is the transaction's private clone of the collection.

@@ -20,6 +20,7 @@ type tx struct {
 	changes  []*change
 	touched  int // attempts to write
 	scratch  *scratch
+	handles  [keptHandles]*collection // the first that a writable transaction has opened
 
 	snap    *snapshot // set in a snapshot transaction
 	replays *snapshot // while one is committed
@@ -70,16 +71,36 @@ func (t *tx) own(ns storage.Namespace) (*coll, error) {
 	return ch.cur, nil
 }
 
+// keptHandles is how many collections a transaction opens only once. The updates of a group
+// mostly write to the same collection and to the change log.
+const keptHandles = 3
+
 // Collection opens a collection.
 func (t *tx) Collection(ns storage.Namespace) (storage.Collection, error) {
 	if err := t.usable(false); err != nil {
 		return nil, err
 	}
+	free := -1
+	if t.writable {
+		for i, h := range t.handles {
+			if h == nil {
+				free = i
+				break
+			}
+			if h.ns == ns && h.current() {
+				return h, nil
+			}
+		}
+	}
 	c := t.root.get(ns)
 	if c == nil {
 		return nil, storage.ErrNotFound
 	}
-	return &collection{tx: t, ns: ns, seen: c, sets: t.root.sets}, nil
+	h := &collection{tx: t, ns: ns, seen: c, sets: t.root.sets}
+	if free >= 0 {
+		t.handles[free] = h
+	}
+	return h, nil
 }
 
 // Collections lists the collections of a database, or all.
