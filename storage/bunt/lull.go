@@ -7,10 +7,11 @@ import (
 
 // A small log that is mostly garbage is compacted when little is being written. While much
 // is written, it may grow to busyParts times Options.CompactMinBytes: what is left of it is
-// mainly the change log, and to copy that again after every few megabytes would take more
-// from the writers than their own writes cost.
+// mainly the change log, and to copy that again after every few megabytes would cost the
+// writers a tenth of their time. More parts would save little more, but let the file of data
+// that come and expire grow beyond four times their size.
 const (
-	busyParts  = 8
+	busyParts  = 3
 	quietParts = 8           // a lull: less than CompactMinBytes/quietParts is written in lullLength
 	lullLength = time.Second // of Options.Clock
 )

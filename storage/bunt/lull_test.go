@@ -77,14 +77,15 @@ func TestAutoCompact(t *testing.T) {
 func TestCompactionWaitsForLull(t *testing.T) {
 	t.Parallel()
 	g := newGarbageLog(t)
-	g.write(2 * testCompactMin)
+	const much = 2 * testCompactMin / quietParts
+	g.write(testCompactMin + much)
 	must(t, g.tidy()) // begins to wait
 	for range 3 {
 		size := g.bytes()
-		g.write(testCompactMin)
+		g.write(much)
 		g.clock.Advance(lullLength)
 		must(t, g.tidy())
-		if now := g.bytes(); now < size+testCompactMin {
+		if now := g.bytes(); now < size+much {
 			t.Fatalf("compacted while it grows: %d bytes, %d before", now, size)
 		}
 	}
