@@ -95,6 +95,7 @@ type drafted struct {
 	remote
 	m     *memory
 	known *recent // may be nil
+	alone bool    // there are no other servers
 }
 
 var _ joiner = drafted{}
@@ -161,6 +162,9 @@ func (d drafted) FirstRecord(ctx context.Context, s Span) (key, record []byte, e
 		d.m.end(s, false, foundEnd{key, d.version()})
 		if key != nil {
 			d.m.point(recordOf(s.Lo, key), record, d.version())
+		}
+		if key != nil && d.known != nil && d.alone { // others may write what is written often here
+			d.known.put(s, key, record, d.version())
 		}
 	}
 	return key, record, err

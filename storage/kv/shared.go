@@ -34,6 +34,7 @@ type Shared struct {
 	fortune fortune              // guarded by writer
 	head    atomic.Pointer[Head] // the latest that is known
 	recent  recent
+	history history  // guarded by writer
 	builds  sync.Map // the numbers of the indexes that this server builds
 	counts  counts
 
@@ -211,7 +212,8 @@ func (e *Shared) draftWith(ctx context.Context, known *recent, replays *snapshot
 		d := &draft{}
 		m = &d.memory
 		d.distant = distant{phase: drafting, snap: snap, memory: m, hope: hope, e: e, cat: cat, rough: replays != nil && !replays.exact}
-		d.state = state{root: cat.root, snap: drafted{remote{snap}, m, known}}
+		from := drafted{remote{snap}, m, known, e.store.Alone()}
+		d.state = state{root: cat.root, snap: from}
 		d.state.refs.Store(1)
 		t := &d.tx
 		*t = tx{e: &e.core, ctx: ctx, base: &d.state, root: cat.root, reader: reader{snap: d.state.snap}, distant: &d.distant}
@@ -219,7 +221,7 @@ func (e *Shared) draftWith(ctx context.Context, known *recent, replays *snapshot
 		defer t.End()
 		t.replays = replays
 		m.replaying(replays)
-		if err := (drafted{remote{snap}, m, known}).foresee(ctx, replays); err != nil {
+		if err := from.foresee(ctx, replays); err != nil {
 			return snap, err, nil
 		}
 		err := fn(t)

@@ -149,6 +149,7 @@ func (e *Shared) commit(t *tx) error {
 	}
 	e.times.Observe(clock.System().Now().Sub(began))
 	e.recent.wrote(t.scratch.set.Writes, f.head.Version)
+	e.history.add(f.head.Version, t.over, &t.scratch.set)
 	e.commits.Add(1)
 	if t.replays != nil {
 		t.replays.distant.far.tried = false // its claims went with the commit

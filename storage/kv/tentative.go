@@ -55,6 +55,8 @@ type guess struct {
 	drafts  []*memory
 	stats   []uint32 // of collections
 	moved   bool     // something is needed that is not known
+
+	surePoints, sureEnds []bool // what is certainly so, if nobody else has committed; by place
 }
 
 // point returns what drafts have read of a key, and makes that a condition.
@@ -64,6 +66,9 @@ func (g *guess) point(key []byte) (value []byte, ok bool) {
 		return nil, false
 	}
 	p, v := g.from.request.Points[i], g.from.values[i].value
+	if g.surePoints[i] {
+		return v, true
+	}
 	if v == nil {
 		g.none(Span{Lo: p.Key, Hi: append(p.Key[:len(p.Key):len(p.Key)], 0)})
 	} else {
@@ -80,6 +85,9 @@ func (g *guess) end(id endKey) (key []byte, ok bool) {
 		return nil, false
 	}
 	span, found := g.from.request.Ends[i].Span, g.from.found[i]
+	if i < len(g.sureEnds) && g.sureEnds[i] { // others were added by hope
+		return found.key, true
+	}
 	if found.key == nil {
 		g.none(span)
 		return nil, true
@@ -179,6 +187,9 @@ func (e *Shared) beginTentative(ctx context.Context, drafts []*memory) *tx {
 	from := unseen{*head, g}
 	f := &distant{phase: committing, snap: from, e: e, cat: cat, guessing: g, head: *head}
 	f.known = c.guess(from, g)
+	if !g.upToDate(e.history.of(head.Version)) {
+		return nil
+	}
 	return e.on(ctx, cat, f.known, f).write(&e.memory)
 }
 
@@ -246,6 +257,7 @@ func (e *Shared) commitTentative(t *tx) error {
 	}
 	e.fortune.succeeded()
 	e.recent.wrote(t.scratch.set.Writes, f.head.Version)
+	e.history.add(f.head.Version, t.over, &t.scratch.set)
 	e.commits.Add(1)
 	e.publish(t)
 	return nil

@@ -1,0 +1,155 @@
+package kv
+
+import "bytes"
+
+// history is what this server has written in the last commits, as long as there was none
+// of another server between them. With it, a commit without the lock knows how what its
+// drafts have read is now: the check that nobody else has committed since is enough, and
+// the writers of one server do not get into each other's way. It is guarded by the right
+// to write.
+type history struct {
+	base    int64 // the version before the first commit
+	commits []ownCommit
+	bytes   int
+}
+
+type ownCommit struct {
+	over  *overlay
+	bytes int
+}
+
+// The size of a history.
+const (
+	mostHistory      = 64
+	mostHistoryBytes = 4 << 20
+)
+
+// last is the version of the last commit, if that was one of this server.
+func (h *history) last() int64 { return h.base + int64(len(h.commits)) }
+
+// of returns the history if it reaches up to a version, and otherwise one that begins with
+// it.
+func (h *history) of(version int64) *history {
+	if h.last() != version {
+		return &history{base: version}
+	}
+	return h
+}
+
+// add adds a commit. over, which must not change any more, has all that it wrote to
+// records and entries, but for the ranges that it has removed.
+func (h *history) add(version int64, over *overlay, w *WriteSet) {
+	c := ownCommit{over: over}
+	for _, x := range w.Writes {
+		c.bytes += len(x.Key) + len(x.Value) + 64
+	}
+	if version != h.last()+1 {
+		*h = history{base: version - 1}
+	}
+	if len(w.Drops) > 0 || c.bytes > mostHistoryBytes {
+		*h = history{base: version}
+		return
+	}
+	h.commits, h.bytes = append(h.commits, c), h.bytes+c.bytes
+	for len(h.commits) > mostHistory || h.bytes > mostHistoryBytes {
+		h.bytes -= h.commits[0].bytes
+		h.commits[0] = ownCommit{}
+		h.commits, h.base = h.commits[1:], h.base+1
+	}
+}
+
+// since are the commits after a version; ok is false if they are not known.
+func (h *history) since(version int64) (list []ownCommit, ok bool) {
+	if version == 0 || version < h.base || version > h.last() {
+		return nil, false
+	}
+	return h.commits[version-h.base:], true
+}
+
+// point is the value of a key, which it had in the state of a version.
+func (h *history) point(key []byte, was remembered) (now []byte, known bool) {
+	list, ok := h.since(was.version)
+	if !ok {
+		return nil, false
+	}
+	for i := len(list) - 1; i >= 0; i-- {
+		if v, ok := list[i].over.get(key); ok {
+			return v, true
+		}
+	}
+	return was.value, true
+}
+
+// untouched reports whether no key of a range was written since a version.
+func (h *history) untouched(s Span, version int64) (yes, known bool) {
+	list, ok := h.since(version)
+	for _, c := range list {
+		if c.over.has(s) {
+			return false, ok
+		}
+	}
+	return true, ok
+}
+
+// fate is what a history knows of something that a draft has read.
+type fate uint8
+
+const (
+	unsure fate = iota // it is a condition of the commit
+	same
+	moved
+)
+
+// fateOf is that of a range as of a version.
+func (h *history) fateOf(s Span, version int64) fate {
+	switch yes, known := h.untouched(s, version); {
+	case !known:
+		return unsure
+	case yes:
+		return same
+	}
+	return moved
+}
+
+// upToDate makes what drafts have read what it is now, as far as this server knows. It
+// returns false if a range has changed.
+func (g *guess) upToDate(h *history) bool {
+	g.surePoints = make([]bool, len(g.from.values))
+	g.sureEnds = make([]bool, len(g.from.ends))
+	for i := range g.from.values {
+		v := &g.from.values[i]
+		v.value, g.surePoints[i] = h.current(g.from.request.Points[i].Key, *v)
+	}
+	for i, id := range g.from.ends {
+		span, found := g.from.request.Ends[i].Span, g.from.found[i]
+		if id.last || found.version == 0 {
+			continue
+		}
+		if found.key != nil {
+			span.Hi = append(bytes.Clone(found.key), 0)
+		}
+		switch h.fateOf(span, found.version) {
+		case moved:
+			return false
+		case same:
+			g.sureEnds[i] = true
+		}
+	}
+	for i, seen := range g.from.ranges {
+		switch h.fateOf(g.from.request.Ranges[i].Span, seen.version) {
+		case moved:
+			return false
+		case same:
+			delete(g.ranges, seen) // no condition
+		}
+	}
+	return true
+}
+
+// current is point, or what was known before.
+func (h *history) current(key []byte, was remembered) (now []byte, known bool) {
+	if now, known = h.point(key, was); known {
+		return now, true
+	}
+	return was.value, false
+}
