@@ -69,7 +69,7 @@ var imports = map[string]string{
 	"storage/internal/versus": "clock",
 	"storage/kv":              "clock storage storage/internal/* value",
 	"storage/pebble":          "clock storage storage/internal/* storage/kv",
-	"storage/postgres":        "clock storage storage/kv",
+	"storage/postgres":        "clock storage storage/internal/versus storage/kv",
 	"storage/serverdocs":      "internal/reserved storage value",
 	"storage/storagetest":     "clock internal/linear storage value",
 	"storage/stream":          "storage value",

@@ -3,19 +3,18 @@ package postgres_test
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/internal/pgtest"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/internal/versus"
 	"github.com/duskdb/duskdb/storage/postgres"
 	"github.com/duskdb/duskdb/storage/storagetest"
 	"github.com/duskdb/duskdb/value"
@@ -47,9 +46,9 @@ func benchURI(b *testing.B) string {
 }
 
 // benchEngine opens an engine over a collection with an index beside that of _id.
-func benchEngine(b *testing.B, uri string, rows int32) *postgres.Engine {
+func benchEngine(b *testing.B, uri string, rows int32, trips func()) *postgres.Engine {
 	b.Helper()
-	e, err := postgres.Open(ctx, postgres.Options{URI: uri, Schema: pgtest.Schema(b.TempDir()), Indexer: storagetest.Indexer{}, Logger: b.Logf})
+	e, err := postgres.Open(ctx, postgres.Options{URI: uri, Schema: pgtest.Schema(b.TempDir()), Indexer: storagetest.Indexer{}, Logger: b.Logf, Trips: trips})
 	must(b, err)
 	b.Cleanup(func() { _ = e.Close() })
 	create(b, e, ns, storagetest.UniqueSpec("_id"), storagetest.Spec("a"))
@@ -69,47 +68,6 @@ func benchInsert(e storage.Sharer, from, n int32) error {
 	})
 }
 
-// compare lets both do the same operations in turns, since others use the machine as
-// well, and reports the median of the ratios: how many operations the engine does while
-// pgconn does one.
-func compare(b *testing.B, workers, ops int, raw, engine func(worker int, n int64) error) {
-	b.Helper()
-	var next atomic.Int64
-	var times [2][]time.Duration
-	var ratios []float64
-	b.ResetTimer()
-	for range b.N {
-		var took [2]time.Duration
-		for i, do := range []func(int, int64) error{raw, engine} {
-			begun := clock.System().Now()
-			end := next.Load() + int64(ops)
-			var wg sync.WaitGroup
-			for w := range workers {
-				wg.Go(func() {
-					for n := next.Add(1); n <= end; n = next.Add(1) {
-						if err := do(w, n); err != nil {
-							b.Error(err)
-							return
-						}
-					}
-				})
-			}
-			wg.Wait()
-			next.Store(end)
-			took[i] = clock.System().Now().Sub(begun) / time.Duration(ops)
-			times[i] = append(times[i], took[i])
-		}
-		ratios = append(ratios, float64(took[0])/float64(took[1]))
-	}
-	for i, unit := range []string{"raw-ops/s", "engine-ops/s"} {
-		slices.Sort(times[i])
-		b.ReportMetric(float64(time.Second)/float64(times[i][len(times[i])/2]), unit)
-	}
-	slices.Sort(ratios)
-	b.ReportMetric(ratios[len(ratios)/2], "ratio")
-	b.ReportMetric(0, "ns/op")
-}
-
 // rawConns are connections with prepared statements.
 func rawConns(b *testing.B, uri string, n int, statements map[string]string) []*pgconn.PgConn {
 	b.Helper()
@@ -118,6 +76,7 @@ func rawConns(b *testing.B, uri string, n int, statements map[string]string) []*
 		c, err := pgconn.Connect(ctx, uri)
 		must(b, err)
 		b.Cleanup(func() { _ = c.Close(context.Background()) })
+		must(b, c.Exec(ctx, rawPlanner).Close())
 		for name, sql := range statements {
 			_, err := c.Prepare(ctx, name, sql, nil)
 			must(b, err)
@@ -128,6 +87,9 @@ func rawConns(b *testing.B, uri string, n int, statements map[string]string) []*
 }
 
 var rawFormat = []int16{1}
+
+// rawPlanner makes the plans those that the engine gets.
+const rawPlanner = `set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set enable_bitmapscan = off; set jit = off; set plan_cache_mode = force_generic_plan`
 
 const rawTables = `drop table if exists raw; drop table if exists rawhead;
 create table raw (c int4 not null, k bytea not null, v bytea not null, ver int8 not null, primary key (c, k));
@@ -171,49 +133,82 @@ func rawArray(of uint32, list [][]byte) []byte {
 // commit writes rows as one commit, in one round trip: the row that orders commits
 // first, then everything else.
 func (r *rawRows) commit(c *pgconn.PgConn, version int64) error {
+	return r.run(c, "write", rawArray(17, r.values), binary.BigEndian.AppendUint64(nil, uint64(version)))
+}
+
+// change overwrites rows in the same way, and remove deletes them.
+func (r *rawRows) change(c *pgconn.PgConn, version int64) error {
+	return r.run(c, "change", rawArray(17, r.values), binary.BigEndian.AppendUint64(nil, uint64(version)))
+}
+
+func (r *rawRows) remove(c *pgconn.PgConn) error { return r.run(c, "remove") }
+
+func (r *rawRows) run(c *pgconn.PgConn, statement string, more ...[]byte) error {
 	var batch pgconn.Batch
-	ver := binary.BigEndian.AppendUint64(nil, uint64(version))
 	batch.ExecPrepared("head", nil, nil, nil)
-	batch.ExecPrepared("write", [][]byte{rawArray(23, r.nums), rawArray(17, r.keys), rawArray(17, r.values), ver}, rawFormat, nil)
+	batch.ExecPrepared(statement, append([][]byte{rawArray(23, r.nums), rawArray(17, r.keys)}, more...), rawFormat, nil)
 	return c.ExecBatch(ctx, &batch).Close() // a batch is a transaction
 }
 
-var rawStatements = map[string]string{
-	"head":  `update rawhead set ver = ver + 1`,
-	"write": rawWrite,
+// addRecord adds the record of a document only.
+func (r *rawRows) addRecord(n int64) {
+	r.nums, r.keys = append(r.nums, []byte{0, 0, 0, 1}), append(r.keys, rawRecord(n))
+	r.values = append(r.values, append(make([]byte, 8), benchDoc(int32(n))...))
 }
 
-// BenchmarkFindOne finds a document by its _id, and gets a row by its key.
-func BenchmarkFindOne(b *testing.B) {
-	uri := benchURI(b)
-	e := benchEngine(b, uri, benchRows)
-	conns := rawConns(b, uri, 16, map[string]string{})
-	must(b, conns[0].Exec(ctx, rawTables).Close())
-	_, err := conns[0].Prepare(ctx, "write", rawWrite, nil)
-	must(b, err)
-	_, err = conns[0].Prepare(ctx, "head", rawStatements["head"], nil)
-	must(b, err)
+var rawStatements = map[string]string{
+	"head":   `update rawhead set ver = ver + 1`,
+	"write":  rawWrite,
+	"change": `update raw set v = u.v, ver = $4 from unnest($1::int4[], $2::bytea[], $3::bytea[]) u(c, k, v) where raw.c = u.c and raw.k = u.k`,
+	"remove": `delete from raw using unnest($1::int4[], $2::bytea[]) u(c, k) where raw.c = u.c and raw.k = u.k`,
+}
+
+// rawFilled fills the tables and returns connections that read them.
+func rawFilled(b *testing.B, uri string) []*pgconn.PgConn {
+	b.Helper()
+	setup := rawConns(b, uri, 1, nil)[0]
+	must(b, setup.Exec(ctx, rawTables).Close())
+	writer := rawConns(b, uri, 1, rawStatements)[0]
 	for from := int64(0); from < benchRows; from += 1000 {
 		var rows rawRows
 		for n := range int64(1000) {
 			rows.add(from + n)
 		}
-		must(b, rows.commit(conns[0], 1))
+		must(b, rows.commit(writer, 1))
 	}
-	must(b, conns[0].Exec(ctx, "vacuum analyze").Close())
-	for _, c := range conns {
-		_, err := c.Prepare(ctx, "get", `select v from raw where c = $1 and k = $2`, nil)
-		must(b, err)
+	must(b, setup.Exec(ctx, "vacuum analyze").Close())
+	return rawConns(b, uri, 16, map[string]string{
+		"get":     `select v from raw where c = $1 and k = $2`,
+		"range":   `select k, (select r.v from raw r where r.c = $1 and r.k = '\x72'::bytea || substring(e.k from length(e.k) - 7)) from raw e where c = $1 and k >= $2 and k < $3 order by k`,
+		"records": `select k, v from raw where c = $1 and k >= $2 and k < $3 order by k`,
+	})
+}
+
+func rawRecord(n int64) []byte { return binary.BigEndian.AppendUint64([]byte("r"), uint64(n)) }
+
+// rawGet reads the record of a document.
+func rawGet(c *pgconn.PgConn, n int64) error {
+	return rawRead(c, "get", 1, rawRecord(n))
+}
+
+// rawRead runs a statement for collection 1.
+func rawRead(c *pgconn.PgConn, statement string, rows int, args ...[]byte) error {
+	r := c.ExecPrepared(ctx, statement, append([][]byte{{0, 0, 0, 1}}, args...), rawFormat, rawFormat).Read()
+	if r.Err == nil && len(r.Rows) != rows {
+		return fmt.Errorf("%d rows, want %d", len(r.Rows), rows)
 	}
+	return r.Err
+}
+
+// BenchmarkFindOne finds a document by its _id, and gets a row by its key.
+func BenchmarkFindOne(b *testing.B) {
+	uri := benchURI(b)
+	e := benchEngine(b, uri, benchRows, nil)
+	conns := rawFilled(b, uri)
 	for _, workers := range []int{1, 16} {
 		b.Run(fmt.Sprint(workers), func(b *testing.B) {
-			compare(b, workers, 500, func(w int, n int64) error {
-				key := binary.BigEndian.AppendUint64([]byte("r"), uint64(n*7919%benchRows))
-				r := conns[w].ExecPrepared(ctx, "get", [][]byte{{0, 0, 0, 1}, key}, rawFormat, rawFormat).Read()
-				if r.Err == nil && len(r.Rows) != 1 {
-					return fmt.Errorf("%d rows", len(r.Rows))
-				}
-				return r.Err
+			versus.Run(b, workers, 500, func(w int, n int64) error {
+				return rawGet(conns[w], n*7919%benchRows)
 			}, func(_ int, n int64) error {
 				return e.ViewBriefly(ctx, func(tx storage.Tx) error {
 					c, err := tx.Collection(ns)
@@ -238,15 +233,22 @@ type joined struct {
 	turn    chan struct{}
 	conn    *pgconn.PgConn
 	version int64
+	commit  func(r *rawRows, c *pgconn.PgConn, version int64) error
 }
 
 type joinedWrite struct {
-	n    int64
+	add  func(r *rawRows)
 	done chan error
 }
 
-func (j *joined) insert(n int64) error {
-	w := &joinedWrite{n: n, done: make(chan error, 1)}
+func newJoined(b *testing.B, uri string, commit func(r *rawRows, c *pgconn.PgConn, version int64) error) *joined {
+	j := &joined{conn: rawConns(b, uri, 1, rawStatements)[0], turn: make(chan struct{}, 1), commit: commit}
+	j.turn <- struct{}{}
+	return j
+}
+
+func (j *joined) write(add func(r *rawRows)) error {
+	w := &joinedWrite{add: add, done: make(chan error, 1)}
 	j.mu.Lock()
 	j.waiting = append(j.waiting, w)
 	j.mu.Unlock()
@@ -261,12 +263,12 @@ func (j *joined) insert(n int64) error {
 	j.mu.Unlock()
 	var rows rawRows
 	for _, w := range group {
-		rows.add(w.n)
+		w.add(&rows)
 	}
 	var err error
 	if len(group) > 0 {
 		j.version++
-		err = rows.commit(j.conn, j.version)
+		err = j.commit(&rows, j.conn, j.version)
 	}
 	j.turn <- struct{}{}
 	for _, w := range group {
@@ -278,15 +280,14 @@ func (j *joined) insert(n int64) error {
 // BenchmarkInsertOne inserts documents one by one, those that wait together.
 func BenchmarkInsertOne(b *testing.B) {
 	uri := benchURI(b)
-	e := benchEngine(b, uri, 0)
+	e := benchEngine(b, uri, 0, nil)
 	setup := rawConns(b, uri, 1, nil)
 	must(b, setup[0].Exec(ctx, rawTables).Close())
-	j := &joined{conn: rawConns(b, uri, 1, rawStatements)[0], turn: make(chan struct{}, 1)}
-	j.turn <- struct{}{}
+	j := newJoined(b, uri, (*rawRows).commit)
 	var id atomic.Int64
 	for _, workers := range []int{1, 16} {
 		b.Run(fmt.Sprint(workers), func(b *testing.B) {
-			compare(b, workers, 40*workers, func(int, int64) error { return j.insert(id.Add(1)) },
+			versus.Run(b, workers, 40*workers, func(int, int64) error { return j.write(func(r *rawRows) { r.add(id.Add(1)) }) },
 				func(int, int64) error { return benchInsert(e, int32(id.Add(1)), 1) })
 		})
 	}
@@ -295,16 +296,149 @@ func BenchmarkInsertOne(b *testing.B) {
 // BenchmarkInsertMany inserts a thousand documents at a time.
 func BenchmarkInsertMany(b *testing.B) {
 	uri := benchURI(b)
-	e := benchEngine(b, uri, 0)
+	e := benchEngine(b, uri, 0, nil)
 	setup := rawConns(b, uri, 1, nil)
 	must(b, setup[0].Exec(ctx, rawTables).Close())
 	conn := rawConns(b, uri, 1, rawStatements)[0]
 	var id atomic.Int64
-	compare(b, 1, 1, func(_ int, n int64) error {
+	versus.Run(b, 1, 1, func(_ int, n int64) error {
 		var rows rawRows
 		for range 1000 {
 			rows.add(id.Add(1))
 		}
 		return rows.commit(conn, n)
 	}, func(int, int64) error { return benchInsert(e, int32(id.Add(1000)-999), 1000) })
+}
+
+// BenchmarkUpdateOne reads a document and overwrites it, those that wait together. The engine
+// makes sure that nobody else has written it meanwhile.
+func BenchmarkUpdateOne(b *testing.B) {
+	var trips, next atomic.Int64
+	document := func() int64 { return next.Add(1) * 7919 % benchRows }
+	uri := benchURI(b)
+	e := benchEngine(b, uri, benchRows, func() { trips.Add(1) })
+	conns := rawFilled(b, uri)
+	j := newJoined(b, uri, (*rawRows).change)
+	for _, workers := range []int{1, 16} {
+		b.Run(fmt.Sprint(workers), func(b *testing.B) {
+			trips.Store(0)
+			versus.Run(b, workers, 40*workers, func(w int, _ int64) error {
+				at := document()
+				if err := rawGet(conns[w], at); err != nil {
+					return err
+				}
+				return j.write(func(r *rawRows) { r.addRecord(at) })
+			}, func(int, int64) error { return benchUpdate(e, int32(document())) })
+			b.ReportMetric(float64(trips.Load())/float64(b.N*40*workers), "trips/op")
+		})
+	}
+}
+
+// benchUpdate does what an update command does.
+func benchUpdate(e *postgres.Engine, id int32) error {
+	return e.UpdateShared(ctx, func(tx storage.Tx) error {
+		c, err := tx.Collection(ns)
+		if err != nil {
+			return err
+		}
+		rec, ok, err := c.Find("_id", value.AppendKey(nil, value.Int32(id)))
+		if err == nil && !ok {
+			err = fmt.Errorf("there is no document %d", id)
+		}
+		if err == nil {
+			_, err = c.Update(rec.ID, benchDoc(id), 2)
+		}
+		return err
+	})
+}
+
+// benchRange reads so many documents of an index, or, without one, in the order in which they
+// are stored.
+func benchRange(e *postgres.Engine, index string, key []byte, want int) error {
+	n := 0
+	each := func(storage.Record) bool { n++; return true }
+	err := e.View(ctx, func(tx storage.Tx) error {
+		n = 0
+		c, err := tx.Collection(ns)
+		if err != nil {
+			return err
+		}
+		if index == "" {
+			return c.Scan(storage.Range{Wanted: want}, each)
+		}
+		r := storage.KeyRange{Lo: key, Hi: append(key[:len(key):len(key)], 0xff), Wanted: want}
+		return c.ScanRecords(index, r, func(_ []byte, r storage.Record) bool { return each(r) })
+	})
+	if err == nil && n != want {
+		err = fmt.Errorf("%d documents, want %d", n, want)
+	}
+	return err
+}
+
+// BenchmarkRead reads 20 documents by an index, and all in one answer.
+func BenchmarkRead(b *testing.B) {
+	uri := benchURI(b)
+	e := benchEngine(b, uri, benchRows, nil)
+	conns := rawFilled(b, uri)
+	const some = benchRows / 1000
+	b.Run(fmt.Sprint("Range", some), func(b *testing.B) {
+		versus.Run(b, 1, 100, func(w int, n int64) error {
+			lo := append([]byte("x\x00\x00\x00\x02"), value.AppendKey(nil, value.Int32(int32(n%1000)))...)
+			return rawRead(conns[w], "range", some, lo, append(lo[:len(lo):len(lo)], 0xff))
+		}, func(_ int, n int64) error {
+			return benchRange(e, "a", value.AppendKey(nil, value.Int32(int32(n%1000))), some)
+		})
+	})
+	b.Run("Scan", func(b *testing.B) {
+		versus.Run(b, 1, 1, func(w int, _ int64) error {
+			return rawRead(conns[w], "records", benchRows, []byte("r"), []byte("s"))
+		}, func(int, int64) error { return benchRange(e, "", nil, benchRows) })
+	})
+}
+
+// BenchmarkExpiry removes documents in the order of an index, as the TTL monitor does, and the
+// same rows by their keys. An operation is a batch.
+func BenchmarkExpiry(b *testing.B) {
+	const batch, batches = 500, 8
+	uri := benchURI(b)
+	e := benchEngine(b, uri, 0, nil)
+	must(b, rawConns(b, uri, 1, nil)[0].Exec(ctx, rawTables).Close())
+	conn := rawConns(b, uri, 1, rawStatements)[0]
+	var next int64
+	var race versus.Race
+	for range b.N {
+		first := next
+		for ; next < first+batch*batches; next += batch {
+			var rows rawRows
+			for n := range int64(batch) {
+				rows.add(next + n)
+			}
+			must(b, errors.Join(rows.commit(conn, next), benchInsert(e, int32(next), batch)))
+		}
+		at := first
+		race.Round(b, 1, batches, func(int, int64) error {
+			var rows rawRows
+			for ; len(rows.keys) < 3*batch; at++ {
+				rows.add(at)
+			}
+			return rows.remove(conn)
+		}, func(int, int64) error {
+			d := storage.RangeDelete{Index: "_id", Most: batch, Pick: func([]byte, storage.Record) (storage.Verdict, error) { return storage.Remove, nil }}
+			removed := 0
+			err := e.Update(ctx, func(tx storage.Tx) error {
+				c, err := tx.Collection(ns)
+				if err != nil {
+					return err
+				}
+				out, err := c.DeleteRange(&d)
+				removed = out.Removed
+				return err
+			})
+			if err == nil && removed != batch {
+				err = fmt.Errorf("%d documents were removed", removed)
+			}
+			return err
+		})
+	}
+	race.Report(b)
 }
