@@ -80,17 +80,6 @@ func (h *history) point(key []byte, was remembered) (now []byte, known bool) {
 	return was.value, true
 }
 
-// untouched reports whether no key of a range was written since a version.
-func (h *history) untouched(s Span, version int64) (yes, known bool) {
-	list, ok := h.since(version)
-	for _, c := range list {
-		if c.over.has(s) {
-			return false, ok
-		}
-	}
-	return true, ok
-}
-
 // fate is what a history knows of something that a draft has read.
 type fate uint8
 
@@ -100,22 +89,29 @@ const (
 	moved
 )
 
-// fateOf is that of a range as of a version.
-func (h *history) fateOf(s Span, version int64) fate {
-	switch yes, known := h.untouched(s, version); {
-	case !known:
+// fateOf is that of a range as of a version: it has changed if any key of it was written.
+// If the first key was found in it, it ends with that.
+func (h *history) fateOf(s Span, first []byte, version int64) fate {
+	list, ok := h.since(version)
+	if !ok {
 		return unsure
-	case yes:
-		return same
 	}
-	return moved
+	if len(list) > 0 && first != nil {
+		s.Hi = append(bytes.Clone(first), 0)
+	}
+	for _, c := range list {
+		if c.over.has(s) {
+			return moved
+		}
+	}
+	return same
 }
 
 // upToDate makes what drafts have read what it is now, as far as this server knows. It
 // returns false if a range has changed.
 func (g *guess) upToDate(h *history) bool {
-	g.surePoints = make([]bool, len(g.from.values))
-	g.sureEnds = make([]bool, len(g.from.ends))
+	sure := make([]bool, len(g.from.values)+len(g.from.ends))
+	g.surePoints, g.sureEnds = sure[:len(g.from.values)], sure[len(g.from.values):]
 	for i := range g.from.values {
 		v := &g.from.values[i]
 		v.value, g.surePoints[i] = h.current(g.from.request.Points[i].Key, *v)
@@ -125,10 +121,7 @@ func (g *guess) upToDate(h *history) bool {
 		if id.last || found.version == 0 {
 			continue
 		}
-		if found.key != nil {
-			span.Hi = append(bytes.Clone(found.key), 0)
-		}
-		switch h.fateOf(span, found.version) {
+		switch h.fateOf(span, found.key, found.version) {
 		case moved:
 			return false
 		case same:
@@ -136,7 +129,7 @@ func (g *guess) upToDate(h *history) bool {
 		}
 	}
 	for i, seen := range g.from.ranges {
-		switch h.fateOf(g.from.request.Ranges[i].Span, seen.version) {
+		switch h.fateOf(g.from.request.Ranges[i].Span, nil, seen.version) {
 		case moved:
 			return false
 		case same:

@@ -65,9 +65,12 @@ func TestHistory(t *testing.T) {
 	}{
 		{"a", "b", 9, moved}, {"a", "b", 10, same}, {"b", "d", 8, moved}, {"b", "c", 8, same}, {"b", "c", 6, unsure}, {"b", "c", 11, unsure},
 	} {
-		if got := h.fateOf(Span{[]byte(tt.lo), []byte(tt.hi)}, tt.version); got != tt.want {
+		if got := h.fateOf(Span{[]byte(tt.lo), []byte(tt.hi)}, nil, tt.version); got != tt.want {
 			t.Errorf("%v: %v", tt, got)
 		}
+	}
+	if h.fateOf(Span{[]byte("a"), []byte("z")}, []byte("aa"), 9) != moved || h.fateOf(Span{[]byte("b"), []byte("z")}, []byte("bb"), 8) != same {
+		t.Error("a range whose first key was found")
 	}
 	add(12, "e") // another server has made 11
 	check("behind a gap", h.show("b", 10), "not known")

@@ -164,7 +164,7 @@ func (d drafted) FirstRecord(ctx context.Context, s Span) (key, record []byte, e
 			d.m.point(recordOf(s.Lo, key), record, d.version())
 		}
 		if key != nil && d.known != nil && d.alone { // others may write what is written often here
-			d.known.put(s, key, record, d.version())
+			d.known.putAgain(s, key, record, d.version())
 		}
 	}
 	return key, record, err

@@ -1,6 +1,9 @@
 package kv
 
-import "sync"
+import (
+	"hash/maphash"
+	"sync"
+)
 
 // recent remembers which records were found by their keys lately. Drafts take them for
 // the present ones, as the commit makes sure of what its drafts have read.
@@ -8,6 +11,7 @@ type recent struct {
 	mu       sync.Mutex
 	now, old map[string]*found // by the beginning of the range that was looked in
 	records  map[string]*found // the same, by the keys of the records
+	once     [1024]uint64      // hashes of ranges in which drafts have looked
 }
 
 // found is a record that was found as the first in a range.
@@ -45,6 +49,22 @@ func (r *recent) put(s Span, entry, value []byte, version int64) {
 	}
 	r.now[f.lo], r.records[f.record] = f, f
 }
+
+// putAgain is put for a draft, whose record is likely to be written and seldom looked for
+// again: it remembers what it is called with a second time.
+func (r *recent) putAgain(s Span, entry, value []byte, version int64) {
+	hash := maphash.Bytes(recentSeed, s.Lo)
+	r.mu.Lock()
+	at := &r.once[hash%uint64(len(r.once))]
+	again := *at == hash
+	*at = hash
+	r.mu.Unlock()
+	if again {
+		r.put(s, entry, value, version)
+	}
+}
+
+var recentSeed = maphash.MakeSeed()
 
 // get returns what was found in a range lately, or nil.
 func (r *recent) get(s Span) *found {
