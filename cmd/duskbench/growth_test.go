@@ -1,11 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/duskdb/duskdb/value"
 )
 
 func TestGrowth(t *testing.T) {
@@ -38,9 +41,9 @@ func TestGrowth(t *testing.T) {
 }
 
 func TestBeside(t *testing.T) {
-	for _, load := range []string{"insertMany", compactLoad} {
+	for _, load := range []string{"insertMany", "compact", "createIndexes", "expiry"} {
 		c := besideCommand{
-			URI: nullTarget(t).addr, Workload: "findOne", Connections: 1, Load: load, LoadConns: 2, Rounds: 2,
+			URI: nullTarget(t).addr, Workload: "findOne", Connections: 1, Load: load, LoadConns: 2, LoadDocs: 10, Rounds: 2,
 			Duration: 20 * time.Millisecond, Docs: 10, DocSize: 200, Batch: 10, Client: "wire", JSON: filepath.Join(t.TempDir(), "out.json"),
 		}
 		if err := c.Validate(); err != nil {
@@ -54,6 +57,17 @@ func TestBeside(t *testing.T) {
 		readJSON(t, c.JSON, &r)
 		if len(r.Idle) != 2 || len(r.Busy) != 2 || r.Repeat == 0 || !strings.Contains(out.String(), "findOne beside "+load) {
 			t.Errorf("got %+v\n%s", r, out.String())
+		}
+	}
+}
+
+// TestExpiredDocs: what had expired before the load began does not count.
+func TestExpiredDocs(t *testing.T) {
+	var r request
+	for i, n := range []int64{7, 7, 12, 30} {
+		reply := value.MustJSON(fmt.Sprintf(`{"metrics": {"ttl": {"deletedDocuments": {"$numberLong": "%d"}}}}`, n))
+		if err := noteRemoved(&r, reply); err != nil || r.expired.n != n-7 {
+			t.Errorf("reply %d: %d expired, want %d (%v)", i, r.expired.n, n-7, err)
 		}
 	}
 }

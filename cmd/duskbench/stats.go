@@ -96,3 +96,4 @@ func medianRatio(a, b []result) float64 {
 func opsPerSec(r result) float64 { return r.OpsPerSec }
 func p50(r result) float64       { return r.P50 }
 func p99(r result) float64       { return r.P99 }
+func p999(r result) float64      { return r.P999 }

@@ -107,6 +107,7 @@ type request struct {
 	queue queueState
 
 	session sessionState
+	expired expiredDocs
 	worker  int // the number of this worker
 	workers int // and of all
 
