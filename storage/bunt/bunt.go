@@ -52,7 +52,7 @@ type Options struct {
 	JournalInterval time.Duration
 	// CompactMinBytes is the least size at which the engine compacts the log in
 	// the background, once more than half of it is garbage. While much is written,
-	// the log may grow to three times this size. 64 MB if 0; if negative, the log is
+	// the log may grow to twice this size. 64 MB if 0; if negative, the log is
 	// never compacted in the background.
 	CompactMinBytes int64
 	// Repair salvages the readable part of a damaged log instead of refusing it.

@@ -8,10 +8,10 @@ import (
 // A small log that is mostly garbage is compacted when little is being written. While much
 // is written, it may grow to busyParts times Options.CompactMinBytes: what is left of it is
 // mainly the change log, and to copy that again after every few megabytes would cost the
-// writers a tenth of their time. More parts would save little more, but let the file of data
-// that come and expire grow beyond four times their size.
+// writers a tenth of their time. A higher limit would save a little more, but the file of
+// data that come and expire would grow beyond four times their size.
 const (
-	busyParts  = 3
+	busyParts  = 2
 	quietParts = 8           // a lull: less than CompactMinBytes/quietParts is written in lullLength
 	lullLength = time.Second // of Options.Clock
 )

@@ -77,7 +77,7 @@ func TestAutoCompact(t *testing.T) {
 func TestCompactionWaitsForLull(t *testing.T) {
 	t.Parallel()
 	g := newGarbageLog(t)
-	const much = 2 * testCompactMin / quietParts
+	const much = testCompactMin / quietParts
 	g.write(testCompactMin + much)
 	must(t, g.tidy()) // begins to wait
 	for range 3 {
