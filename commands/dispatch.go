@@ -55,7 +55,9 @@ func run(s *kernel.Service, c *kernel.Call) (err error) {
 		return unknownCommand(c, name)
 	}
 	c.Cmd.Runs.Total.Add(1)
-	c.Began = s.Real.Now()
+	if c.Began = c.At; c.Began.IsZero() {
+		c.Began = s.Real.Now()
+	}
 	defer func() {
 		if p := recover(); p != nil {
 			err = recovered(s, c, p)
@@ -84,7 +86,7 @@ func run(s *kernel.Service, c *kernel.Call) (err error) {
 // execute runs a command that has passed the gate.
 func execute(s *kernel.Service, c *kernel.Call) error {
 	_ = s.TakeClock(c.Ctx) // if the data cannot be read, the time goes on as before
-	c.Now = s.Clock.NowMillis()
+	c.Now = s.MillisAt(c.Began)
 	if c.Cmd.Name != "getMore" { // a getMore takes the limit from its cursor
 		stop, err := kernel.LimitTime(c, c.Generic.MaxTime)
 		if err != nil {

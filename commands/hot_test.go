@@ -17,7 +17,7 @@ var hotCommands = []struct {
 	build   func(b *value.Builder, i int)
 }{
 	{"ping", 0, func(b *value.Builder, _ int) { b.Int32("ping", 1) }},
-	{"findOne", 2, func(b *value.Builder, i int) {
+	{"findOne", 0, func(b *value.Builder, i int) {
 		b.String("find", "c").StartDocument("filter").Int32("_id", int32(i%harness.BenchDocs)).End().Int32("limit", 1).Bool("singleBatch", true)
 	}},
 	{"insertOne", 20, func(b *value.Builder, i int) {

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
@@ -247,11 +248,12 @@ func (c *conn) reject(m wire.Message, err error) bool {
 // serve runs one request and appends the reply to the output. It reports
 // whether the connection stays open.
 func (c *conn) serve(m wire.Message) bool {
-	c.busy.Store(c.srv.now())
+	at := clock.System().Now()
+	c.busy.Store(at.UnixNano())
 	defer c.busy.Store(0)
 	switch m := m.(type) {
 	case *wire.Msg:
-		return c.serveMsg(m)
+		return c.serveMsg(m, at)
 	case *wire.Query:
 		return c.serveQuery(m)
 	}
@@ -260,12 +262,12 @@ func (c *conn) serve(m wire.Message) bool {
 
 // serveMsg runs an OP_MSG and appends the reply, or several of an exhaust
 // cursor. It reports whether the connection stays open.
-func (c *conn) serveMsg(m *wire.Msg) bool {
+func (c *conn) serveMsg(m *wire.Msg, at time.Time) bool {
 	if err := m.Validate(); err != nil { // once; later code trusts its documents
 		c.replyError(m, err)
 		return true
 	}
-	req := commands.Request{Body: m.Body, Exhaust: m.Has(wire.ExhaustAllowed), Bytes: int(m.Header.Length)}
+	req := commands.Request{Body: m.Body, Exhaust: m.Has(wire.ExhaustAllowed), Bytes: int(m.Header.Length), At: at}
 	req.Sequences = c.sequences[:0]
 	for _, s := range m.Sequences {
 		req.Sequences = append(req.Sequences, commands.Sequence{ID: s.ID, Docs: s.Bytes(), Len: s.Len()})
@@ -302,7 +304,7 @@ func (c *conn) serveMsg(m *wire.Msg) bool {
 		if c.flush() != nil || c.srv.draining.Load() {
 			return false
 		}
-		req.Body, responseTo = res.Next, requestID
+		req.Body, req.At, responseTo = res.Next, time.Time{}, requestID
 	}
 }
 

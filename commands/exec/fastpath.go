@@ -56,7 +56,7 @@ func FastFind(c *kernel.Call) (handled bool, err error) {
 		c.Svc.Metrics.Document.Returned.Add(1)
 		c.Counts.Returned = 1
 	}
-	b.End().Int64("id", 0).String("ns", ns.String()).End()
+	b.End().Int64("id", 0).String("ns", c.FullName(ns)).End()
 	return true, nil
 }
 

@@ -84,6 +84,7 @@ func (c *Call) ExpectUUID(ns storage.Namespace, u args.UUID) error {
 type names struct {
 	db    string                   // has passed CheckDatabase
 	ns    storage.Namespace        // has passed catalog.CheckNamespace
+	full  string                   // of ns; "" until it is first requested
 	usage *observe.CollectionUsage // of ns; nil until it is first requested
 }
 
@@ -130,8 +131,21 @@ func (c *Call) knownNamespace(coll string) (storage.Namespace, bool) {
 // knows remembers a namespace that has been checked.
 func (c *Call) knows(ns storage.Namespace) {
 	if n := c.lastNames(); n.ns != ns {
-		n.ns, n.usage = ns, nil
+		n.ns, n.full, n.usage = ns, "", nil
 	}
+}
+
+// FullName returns db.collection, which is made once while the commands of a connection are
+// about the same collection.
+func (c *Call) FullName(ns storage.Namespace) string {
+	n := c.lastNames()
+	if n.ns != ns {
+		return ns.String()
+	}
+	if n.full == "" {
+		n.full = ns.String()
+	}
+	return n.full
 }
 
 // Usage returns the counters of the collection that the command is about.

@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"time"
+
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -18,6 +20,8 @@ type Request struct {
 	Exhaust bool
 	// Bytes is the size of the message, for the metrics.
 	Bytes int
+	// At is when the server began with it, real time; zero: not measured yet.
+	At time.Time
 }
 
 // Sequence is a kind-1 section: documents that belong to the array argument

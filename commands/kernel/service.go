@@ -123,6 +123,15 @@ func newStorage(o Options) Storage {
 	}
 }
 
+// MillisAt returns the server's time, in milliseconds, of a moment that has just been read as
+// real. It saves reading the time twice, which costs as much as a few percent of a find.
+func (s *Storage) MillisAt(real time.Time) int64 {
+	if s.Clock == clock.System() {
+		return real.UnixMilli()
+	}
+	return s.Clock.NowMillis()
+}
+
 // WallNow returns the real time for what is stored: that of the database if it has a
 // clock, so that all servers over it agree.
 func (s *Storage) WallNow() time.Time {

@@ -21,6 +21,7 @@ type tx struct {
 	touched  int // attempts to write
 	scratch  *scratch
 	handles  [keptHandles]*collection // the first that a writable transaction has opened
+	spare    *collection              // memory for the first collection that another one opens; nil: none
 
 	snap    *snapshot // set in a snapshot transaction
 	replays *snapshot // while one is committed
@@ -96,7 +97,12 @@ func (t *tx) Collection(ns storage.Namespace) (storage.Collection, error) {
 	if c == nil {
 		return nil, storage.ErrNotFound
 	}
-	h := &collection{tx: t, ns: ns, seen: c, sets: t.root.sets}
+	h := t.spare
+	if h == nil {
+		h = new(collection)
+	}
+	t.spare = nil
+	*h = collection{tx: t, ns: ns, seen: c, sets: t.root.sets}
 	if free >= 0 {
 		t.handles[free] = h
 	}
