@@ -110,7 +110,7 @@ type session struct {
 	*wire.Client
 }
 
-// dial opens a connection and says hello, asking for a compressor if there is
+// dial opens a connection and shakes hands, asking for a compressor if there is
 // one to be used.
 func dial(addr string, z wire.Compressor, deadline time.Time) (*session, error) {
 	conn, err := net.DialTimeout("tcp", addr, 5*time.Second)
@@ -120,7 +120,7 @@ func dial(addr string, z wire.Compressor, deadline time.Time) (*session, error) 
 	_ = conn.SetDeadline(deadline)
 	s := &session{conn: conn, Client: wire.NewClient(conn)}
 	b := value.NewBuilder()
-	b.Int32("hello", 1)
+	b.Int32("isMaster", 1) // which older servers know, too
 	if z != wire.Uncompressed {
 		b.StartArray("compression").String("", z.String()).End()
 	}
