@@ -173,7 +173,8 @@ func TestCallBudgetOfExpiry(t *testing.T) {
 }
 
 // An idle pass: 10,000 collections, of which 101 have something that may expire. The
-// first entries of their indexes are read where the collections are listed.
+// first one reads the first entries of their indexes where the collections are listed, the
+// others only what has changed.
 func TestCallBudgetOfIdlePass(t *testing.T) {
 	h := newCounting(t)
 	h.fill()
@@ -201,5 +202,13 @@ func TestCallBudgetOfIdlePass(t *testing.T) {
 	}
 	if n := got.Transactions(); n > 2 {
 		t.Errorf("an idle pass takes %d transactions, at most 2 are expected", n)
+	}
+	if again := h.during(func() { h.pass() }).String(); again != "" {
+		t.Errorf("another one, after which nothing has changed: calls are\n%s\nwant none", again)
+	}
+	h.OK(`{insert: "c", documents: [{_id: -1, t: {$date: "2030-01-01T00:00:00Z"}}]}`)
+	changed := h.during(func() { h.pass() })
+	if want := "View 1, r.Collection 2, r.ScanIndex 1"; changed.String() != want { // the second is the change log
+		t.Errorf("one after a write to one collection: calls are\n%s\nwant\n%s", changed, want)
 	}
 }

@@ -61,14 +61,15 @@ func (e *env) open(path string) {
 // host is the server as the monitor sees it: it has nothing but queues.
 type host struct{ e *env }
 
-func (h *host) Collections(ctx context.Context, _ int64) (_ []ttl.Collection, list []ttl.Target, err error) {
+func (h *host) Collections(ctx context.Context, _ int64) (l ttl.Listing, err error) {
 	err = h.e.engine.View(ctx, func(tx storage.Tx) error {
 		infos, err := tx.Collections("")
-		list = h.e.broker.Targets(infos, h.e.engine)
+		l.Queues = h.e.broker.Targets(infos, h.e.engine)
 		return err
 	})
-	return nil, list, err
+	return l, err
 }
+
 func (h *host) View(context.Context, *ttl.Collection, func(storage.Collection, *ttl.Rules) error) error {
 	return ttl.ErrGone
 }

@@ -7,12 +7,17 @@ import (
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/ttl"
+	"github.com/duskdb/duskdb/value"
 )
+
+// IsSwept reports whether a pass of the monitor visits a collection of these options: it
+// visits queues, and does what is to be done in their dead-letter queues with them.
+func IsSwept(options value.Doc) bool { return IsQueue(options) && DeadLetterOf(options) == "" }
 
 // Targets lists the queues for a pass of the monitor.
 func (b *Broker) Targets(infos []*storage.Info, s Store) (list []ttl.Target) {
 	for _, info := range infos {
-		if IsQueue(info.Options) && DeadLetterOf(info.Options) == "" {
+		if IsSwept(info.Options) {
 			list = append(list, &target{b, s, info})
 		}
 	}

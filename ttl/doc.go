@@ -27,9 +27,9 @@
 //
 // # Monitor
 //
-// A [Monitor] runs a pass every ttlMonitorSleepSecs. It reads the first entry
-// of each expiry index, which costs the same however many entries follow, and
-// removes the due records in small transactions, each of them a ranged delete of
+// A [Monitor] runs a pass every ttlMonitorSleepSecs. The first entry of each expiry
+// index says when something falls due in it; an [Agenda] remembers that of the
+// collections that have not changed. The pass removes the due records in small transactions, each of them a ranged delete of
 // the storage. A sweep (sweep.go) calls a [Remover] for each record, which package
 // commands/write implements (expiry.go there): the reason for the change log and,
 // for onExpire, the move to the dead-letter collection. The monitor knows the

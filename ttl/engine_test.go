@@ -25,6 +25,7 @@ func (rulesIndexer) Attach(info *storage.Info) any { return NewRules(info) }
 type engineHost struct {
 	storage.Engine
 	params Parameters
+	agenda Agenda
 }
 
 func openEngine(t testing.TB, path string) *engineHost {
@@ -34,23 +35,14 @@ func openEngine(t testing.TB, path string) *engineHost {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.Close() })
-	return &engineHost{e, DefaultParameters()}
+	return &engineHost{Engine: e, params: DefaultParameters()}
 }
 
 func rulesOf(info *storage.Info) *Rules { r, _ := info.Meta.(*Rules); return r }
 
-func (h *engineHost) Collections(ctx context.Context, now int64) (out []Collection, _ []Target, err error) {
-	err = h.Engine.View(ctx, func(tx storage.Tx) error {
-		for _, info := range storagetest.Got(tx.Collections("")) {
-			if r := rulesOf(info); r != nil {
-				c := Collection{Namespace: info.Namespace, UUID: info.UUID, Rules: r}
-				c.Look(storagetest.Got(tx.Collection(info.Namespace)), now)
-				out = append(out, c)
-			}
-		}
-		return nil
-	})
-	return out, nil, err
+func (h *engineHost) Collections(ctx context.Context, now int64) (Listing, error) {
+	l, _, err := h.agenda.List(ctx, h.Engine, now, func(info *storage.Info) (*Rules, bool) { return rulesOf(info), false })
+	return l, err
 }
 
 func (h *engineHost) open(tx storage.Tx, c *Collection) (storage.Collection, error) {

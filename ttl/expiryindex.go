@@ -81,6 +81,21 @@ func (l *ExpiryIndex) date(key []byte) (ms int64, ok bool) {
 // dateKey is the key of a date in an ascending index.
 func dateKey(ms int64) []byte { return value.AppendKey(make([]byte, 0, 9), value.DateTime(ms)) }
 
+// nextDue returns an instant before which no record of the index expires; it reads only the
+// first entry.
+func (l *ExpiryIndex) nextDue(coll storage.Collection) (int64, error) {
+	at, ok, err := l.head(coll)
+	switch {
+	case err != nil:
+		return 0, err
+	case !ok || l.until != 0 && at > l.until:
+		return math.MaxInt64, nil
+	case l.buckets():
+		return l.bucketNext(at), nil
+	}
+	return at, nil
+}
+
 // head returns the expiry of the first entry of the index.
 func (l *ExpiryIndex) head(coll storage.Collection) (at int64, ok bool, err error) {
 	return l.first(coll, l.From)

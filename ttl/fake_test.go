@@ -37,14 +37,15 @@ type fakeHost struct {
 
 func newFakeHost() *fakeHost { return &fakeHost{params: DefaultParameters()} }
 
-func (h *fakeHost) Collections(context.Context, int64) ([]Collection, []Target, error) {
-	var out []Collection
+func (h *fakeHost) Collections(context.Context, int64) (Listing, error) {
+	l := Listing{Queues: h.targets}
 	for _, c := range h.colls {
 		if r := NewRules(c.info); r != nil {
-			out = append(out, Collection{Namespace: c.info.Namespace, UUID: c.info.UUID, Rules: r})
+			l.Due = append(l.Due, Collection{Namespace: c.info.Namespace, UUID: c.info.UUID, Rules: r})
+			l.Skipped += r.Skipped
 		}
 	}
-	return out, h.targets, nil
+	return l, nil
 }
 
 func (h *fakeHost) Parameters() Parameters {

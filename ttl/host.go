@@ -3,6 +3,7 @@ package ttl
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/duskdb/duskdb/storage"
@@ -18,26 +19,27 @@ type Collection struct {
 	Namespace storage.Namespace
 	UUID      [16]byte
 	Rules     *Rules
-	idle      []bool // for each index of Rules: nothing was due when it was listed
+	next      []int64 // for each index of Rules: when something falls due; nil before Look
 }
 
-// Look reads from the collection whether anything is due at an instant.
-func (c *Collection) Look(coll storage.Collection, now int64) {
-	c.idle = make([]bool, len(c.Rules.Indexes))
-	s := sweep{now: now}
+// Look reads from the collection when something falls due.
+func (c *Collection) Look(coll storage.Collection) {
+	c.next = make([]int64, len(c.Rules.Indexes))
 	for i := range c.Rules.Indexes {
-		idle, err := s.idle(coll, &c.Rules.Indexes[i])
-		c.idle[i] = idle && err == nil // the visit reports the error
+		next, err := c.Rules.Indexes[i].nextDue(coll)
+		if err != nil {
+			next = math.MinInt64 // the visit reports the error
+		}
+		c.next[i] = next
 	}
 }
 
 // Host is the server as the monitor sees it.
 type Host interface {
-	// Collections lists the collections that have Rules, and the other targets of
-	// a pass: message queues. It reads the catalog once for both, and in the same
-	// transaction it should call [Collection.Look] of each: then a visit of a
-	// collection in which nothing is due reads nothing.
-	Collections(ctx context.Context, now int64) ([]Collection, []Target, error)
+	// Collections lists the collections in which something is due, and the other
+	// targets of a pass: message queues. An [Agenda] knows which these are. A
+	// collection that is listed without [Collection.Look] is looked at by its visit.
+	Collections(ctx context.Context, now int64) (Listing, error)
 	// View calls fn with a collection, under its present name, and its present
 	// rules. It returns ErrGone if the collection does not exist.
 	View(ctx context.Context, c *Collection, fn func(storage.Collection, *Rules) error) error

@@ -89,11 +89,8 @@ func (s *sweep) resume(p *position) {
 // idle reports whether nothing in the index is due. It reads only the first
 // entry.
 func (s *sweep) idle(coll storage.Collection, l *ExpiryIndex) (bool, error) {
-	at, ok, err := l.head(coll)
-	if err != nil || !ok {
-		return true, err
-	}
-	return at > s.now && (!l.buckets() || l.quiet(minus(at, l.After), s.now)), nil
+	next, err := l.nextDue(coll)
+	return err != nil || next > s.now, err
 }
 
 // batchBytes bounds the documents that a batch removes: until it ends they are in

@@ -13,8 +13,7 @@ type indexTarget struct {
 	coll   *Collection
 	policy Policy
 	index  string
-	looked bool // whether anything is due was read when it was listed
-	quiet  bool // and nothing was
+	looked bool // that something is due was read when it was listed
 }
 
 func (t *indexTarget) Policy() Policy { return t.policy }
@@ -25,10 +24,7 @@ func (t *indexTarget) String() string { return t.coll.Namespace.String() + " " +
 func (t *indexTarget) Sweep(ctx context.Context, v *Visit) error {
 	s := sweep{now: v.Now}
 	defer func() { v.Refused = s.refused }()
-	switch {
-	case t.quiet:
-		return nil
-	case !t.looked:
+	if !t.looked {
 		if idle, err := t.idle(ctx, &s); idle || err != nil {
 			return silent(err)
 		}
@@ -106,29 +102,25 @@ func silent(err error) error {
 // targets lists the targets of a sub-pass, in the order of the policies.
 // skipped counts the TTL indexes that never expire documents.
 func targets(ctx context.Context, h Host, wanted Set, now int64) (list []Target, skipped int, err error) {
-	colls, queues, err := h.Collections(ctx, now)
+	l, err := h.Collections(ctx, now)
 	if err != nil {
 		return nil, 0, err
 	}
+	if wanted.Has(Index) {
+		skipped = l.Skipped
+	}
 	var byPolicy [policies][]Target
-	for i := range colls {
-		c := &colls[i]
-		if c.Rules == nil {
-			continue
-		}
-		if wanted.Has(Index) {
-			skipped += c.Rules.Skipped
-		}
+	for i := range l.Due {
+		c := &l.Due[i]
 		for k := range c.Rules.Indexes {
-			l := &c.Rules.Indexes[k]
-			if wanted.Has(l.Policy) {
-				looked := c.idle != nil
-				byPolicy[l.Policy] = append(byPolicy[l.Policy], &indexTarget{h, c, l.Policy, l.Index, looked, looked && c.idle[k]})
+			looked := c.next != nil
+			if x := &c.Rules.Indexes[k]; wanted.Has(x.Policy) && (!looked || c.next[k] <= now) {
+				byPolicy[x.Policy] = append(byPolicy[x.Policy], &indexTarget{h, c, x.Policy, x.Index, looked})
 			}
 		}
 	}
 	if wanted.Has(Message) {
-		byPolicy[Message] = queues
+		byPolicy[Message] = l.Queues
 	}
 	for _, group := range byPolicy {
 		list = append(list, group...)

@@ -10,13 +10,13 @@ import (
 // mqHost shows the monitor the queues of a service and nothing else.
 type mqHost struct{ e *mqEnv }
 
-func (h mqHost) Collections(ctx context.Context, _ int64) (_ []ttl.Collection, list []ttl.Target, err error) {
+func (h mqHost) Collections(ctx context.Context, _ int64) (l ttl.Listing, err error) {
 	err = h.e.svc.Engine.View(ctx, func(tx storage.Tx) error {
 		infos, err := tx.Collections("")
-		list = h.e.svc.Queues.Targets(infos, h.e.svc.Engine)
+		l.Queues = h.e.svc.Queues.Targets(infos, h.e.svc.Engine)
 		return err
 	})
-	return nil, list, err
+	return l, err
 }
 
 func (mqHost) View(context.Context, *ttl.Collection, func(storage.Collection, *ttl.Rules) error) error {

@@ -23,30 +23,15 @@ const expiryJob = "expiry"
 type ExpiryHost struct{ Svc *kernel.Service }
 
 // Collections implements ttl.Host.
-func (h ExpiryHost) Collections(ctx context.Context, now int64) (list []ttl.Collection, queues []ttl.Target, err error) {
-	err = h.Svc.Engine.View(ctx, func(tx storage.Tx) error {
-		list = nil
-		infos, err := tx.Collections("")
-		if err != nil {
-			return err
-		}
-		for _, info := range infos {
-			rules := catalog.Of(info).Rules
-			if rules == nil {
-				continue
-			}
-			coll, err := tx.Collection(info.Namespace)
-			if err != nil {
-				return err
-			}
-			c := ttl.Collection{Namespace: info.Namespace, UUID: info.UUID, Rules: rules}
-			c.Look(coll, now)
-			list = append(list, c)
-		}
-		queues = h.Svc.Queues.Targets(infos, serviceStore{h.Svc})
-		return nil
+func (h ExpiryHost) Collections(ctx context.Context, now int64) (ttl.Listing, error) {
+	l, queues, err := h.Svc.Agenda.List(ctx, h.Svc.Engine, now, func(info *storage.Info) (*ttl.Rules, bool) {
+		return catalog.Of(info).Rules, queue.IsSwept(info.Options)
 	})
-	return list, queues, err
+	if err != nil {
+		return l, err
+	}
+	l.Queues = h.Svc.Queues.Targets(queues, serviceStore{h.Svc})
+	return l, nil
 }
 
 // serviceStore runs the transactions of queues that do not belong to a command.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/write"
@@ -128,9 +129,11 @@ func TestExpiryFollowsACollection(t *testing.T) {
 	h := harness.New(t)
 	due(h, `{"_id": 1, "x": `+start+`}`)
 	host := write.ExpiryHost{Svc: h.Svc}
-	list, _, err := host.Collections(t.Context(), h.Clock.NowMillis())
+	h.Clock.Advance(20 * time.Second)
+	l, err := host.Collections(t.Context(), h.Clock.NowMillis())
+	list := l.Due
 	if err != nil || len(list) != 1 {
-		t.Fatalf("collections with policies: %v, %v", list, err)
+		t.Fatalf("collections with something due: %v, %v", list, err)
 	}
 	visit := func() (read, written storage.Namespace, err error) {
 		err = host.View(t.Context(), &list[0], func(coll storage.Collection, _ *ttl.Rules) error {
@@ -240,10 +243,12 @@ func TestExpiryWithoutAStorage(t *testing.T) {
 	h := harness.New(t)
 	due(h, `{"_id": 1, "x": `+start+`}`)
 	host := write.ExpiryHost{Svc: h.Svc}
-	list, _, err := host.Collections(t.Context(), h.Clock.NowMillis())
+	h.Clock.Advance(20 * time.Second)
+	l, err := host.Collections(t.Context(), h.Clock.NowMillis())
 	if err != nil {
 		t.Fatal(err)
 	}
+	list := l.Due
 	plain := h.Svc.Engine
 	h.Svc.Engine = &failingEngine{plain, 1, storage.ErrClosed}
 	err = host.Update(t.Context(), &list[0], func(storage.Collection, *ttl.Rules, ttl.Remover) error { return nil })
@@ -253,7 +258,7 @@ func TestExpiryWithoutAStorage(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := host.Collections(ended, 0); !errors.Is(err, context.Canceled) {
+	if _, err := host.Collections(ended, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("listing for a pass that has ended: %v", err)
 	}
 }

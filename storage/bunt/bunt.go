@@ -86,6 +86,7 @@ type Options struct {
 // Engine is a storage.Engine over BuntDB.
 type Engine struct {
 	storage.Alone
+	storage.ChangeNotes
 	opts     Options
 	disk     *disk
 	dir      *os.File // the locked lock file
@@ -122,8 +123,9 @@ type Engine struct {
 }
 
 var (
-	_ storage.Engine = (*Engine)(nil)
-	_ storage.Sharer = (*Engine)(nil)
+	_ storage.Engine       = (*Engine)(nil)
+	_ storage.Sharer       = (*Engine)(nil)
+	_ storage.ChangeLister = (*Engine)(nil)
 )
 
 // Open opens the engine. It removes an incomplete commit that a crash left at
@@ -295,6 +297,9 @@ func (e *Engine) commit(t *tx) error {
 	e.stamps++
 	t.seal(e.stamps)
 	e.root.Store(t.root)
+	for _, ch := range t.changes {
+		ch.note(&e.ChangeNotes)
+	}
 	return nil
 }
 

@@ -86,7 +86,7 @@ func (t *tx) add(info *storage.Info, again func(*tx, *storage.Info) error) error
 // addColl puts a new, empty collection into the private root.
 func (t *tx) addColl(info *storage.Info, lastID storage.RecordID) *coll {
 	ch := &change{catalog: true}
-	c := &coll{num: t.root.nextNum, info: info, records: newRecords(), lastID: lastID, change: ch}
+	c := &coll{num: t.root.nextNum, info: info, records: newRecords(), lastID: lastID, noted: new(storage.Noted), change: ch}
 	t.root.nextNum++
 	for i := range info.Indexes {
 		c.indexes = append(c.indexes, &index{maker: info.Indexes[i].Index, entries: newEntries()})

@@ -26,6 +26,19 @@ func (ch *change) touch(id storage.RecordID) {
 	ch.dirty = append(ch.dirty, id)
 }
 
+// note notes a change that was committed.
+func (ch *change) note(notes *storage.ChangeNotes) {
+	switch base, cur := ch.base, ch.cur; {
+	case cur == nil && base != nil:
+		notes.NoteName(base.info.Namespace)
+	case cur != nil && base != nil && base.info.Namespace != cur.info.Namespace:
+		notes.NoteName(base.info.Namespace)
+		notes.NoteName(cur.info.Namespace)
+	case cur != nil:
+		notes.Note(cur.noted, cur.info.Namespace)
+	}
+}
+
 // ops appends the operations to write to the log.
 func (ch *change) ops(dst []op) []op {
 	if ch.cur == nil {

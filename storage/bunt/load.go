@@ -48,7 +48,7 @@ func (l *loader) apply(ops []op) error {
 func (l *loader) coll(num uint32) *loading {
 	c := l.colls[num]
 	if c == nil {
-		c = &loading{coll: coll{num: num, records: newRecords()}}
+		c = &loading{coll: coll{num: num, records: newRecords(), noted: new(storage.Noted)}}
 		l.colls[num] = c
 	}
 	return c

@@ -37,7 +37,8 @@ type coll struct {
 	// its last catalog entry, whose size is entrySize.
 	sinceEntry int64
 	entrySize  int64
-	stamp      uint64 // of the commit that made this state; 0: as it was loaded
+	stamp      uint64         // of the commit that made this state; 0: as it was loaded
+	noted      *storage.Noted // one for all states
 	change     *change
 }
 

@@ -86,7 +86,7 @@ func (t *tx) add(info *storage.Info, again func(*tx, *storage.Info) error) error
 // addColl puts a new, empty collection into the private root.
 func (t *tx) addColl(info *storage.Info, lastID storage.RecordID) *coll {
 	ch := &change{catalog: true}
-	c := &coll{num: t.number(), info: info, lastID: lastID, least: new(least), change: ch}
+	c := &coll{num: t.number(), info: info, lastID: lastID, least: new(least), noted: new(storage.Noted), change: ch}
 	for i := range info.Indexes {
 		c.indexes = append(c.indexes, t.newIndex(info.Indexes[i].Index))
 	}

@@ -81,7 +81,23 @@ func (e *Engine) settle(t *tx) error {
 	}
 	e.times.Observe(clock.System().Now().Sub(t.began))
 	e.show(t.after)
+	for _, ch := range t.changes {
+		ch.note(&e.ChangeNotes)
+	}
 	return nil
+}
+
+// note notes a change that readers see.
+func (ch *change) note(notes *storage.ChangeNotes) {
+	switch base, cur := ch.base, ch.cur; {
+	case cur == nil && base != nil:
+		notes.NoteName(base.info.Namespace)
+	case cur != nil && base != nil && base.info.Namespace != cur.info.Namespace:
+		notes.NoteName(base.info.Namespace)
+		notes.NoteName(cur.info.Namespace)
+	case cur != nil:
+		notes.Note(cur.noted, cur.info.Namespace)
+	}
 }
 
 // effective reports whether a change changes anything.

@@ -39,6 +39,7 @@ type Options struct {
 // Engine is a storage.Engine over a Store that belongs to this process alone.
 type Engine struct {
 	storage.Alone
+	storage.ChangeNotes
 	core
 	store   Store
 	current atomic.Pointer[state] // what readers see; nil when closed
@@ -57,8 +58,9 @@ type Engine struct {
 }
 
 var (
-	_ storage.Engine = (*Engine)(nil)
-	_ storage.Sharer = (*Engine)(nil)
+	_ storage.Engine       = (*Engine)(nil)
+	_ storage.Sharer       = (*Engine)(nil)
+	_ storage.ChangeLister = (*Engine)(nil)
 )
 
 // Open reads the catalog of a store. The engine closes the store; if Open

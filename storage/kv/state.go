@@ -63,8 +63,9 @@ type coll struct {
 	count   int64
 	size    int64
 	lastID  storage.RecordID
-	least   *least // one for all states
-	stamp   uint64 // of the commit that made this state; 0: as it was loaded
+	least   *least         // one for all states
+	stamp   uint64         // of the commit that made this state; 0: as it was loaded
+	noted   *storage.Noted // one for all states
 	change  *change
 
 	// Over a shared store:

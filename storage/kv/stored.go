@@ -84,7 +84,7 @@ func parseCatalog(num uint32, b []byte) (*coll, error) {
 	if v := doc.Lookup("options"); !v.IsMissing() {
 		info.Options = v.Doc()
 	}
-	c := &coll{num: num, info: info, least: new(least)}
+	c := &coll{num: num, info: info, least: new(least), noted: new(storage.Noted)}
 	for it := doc.Lookup("indexes").Doc().Iter(); it.Next(); {
 		x := it.Value().Doc()
 		info.Indexes = append(info.Indexes, storage.IndexInfo{IndexSpec: storage.IndexSpec{

@@ -122,6 +122,11 @@ func (c *Counter) writing(fn func(storage.Tx) error) func(storage.Tx) error {
 	return func(tx storage.Tx) error { return fn(countedTx{tx, c, "W."}) }
 }
 
+// Changed implements storage.ChangeLister. It is not counted.
+func (c *Counter) Changed(mark uint64) ([]storage.Namespace, bool, uint64) {
+	return storage.Changed(c.Engine, mark)
+}
+
 // PrepareIndex implements storage.IndexPreparer. Over an engine that cannot
 // prepare indexes it does nothing.
 func (c *Counter) PrepareIndex(ctx context.Context, ns storage.Namespace, spec storage.IndexSpec) (release func(), err error) {

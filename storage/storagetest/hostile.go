@@ -54,6 +54,7 @@ type localEngine interface {
 	storage.Sharer
 	storage.IndexPreparer
 	storage.Backuper
+	storage.ChangeLister
 }
 
 type hostileLocal struct {
@@ -161,6 +162,11 @@ func (h hostileLocal) PrepareIndex(ctx context.Context, ns storage.Namespace, sp
 // Backup is that of the engine.
 func (h hostileLocal) Backup(ctx context.Context, dir string) (storage.Backup, error) {
 	return h.local.Backup(ctx, dir)
+}
+
+// Changed is that of the engine.
+func (h hostileLocal) Changed(mark uint64) ([]storage.Namespace, bool, uint64) {
+	return h.local.Changed(mark)
 }
 
 // update runs fn, twice if it is to run again.

@@ -106,6 +106,8 @@ var suites = []suite{
 	{"Close", testClose},
 	{"Stats", testStats},
 	{"Stamps", testStamps},
+	{"Changed", testChanged},
+	{"ChangedByMany", testChangedByMany},
 	{"Snapshot", testSnapshot},
 	{"SnapshotConflicts", testSnapshotConflicts},
 	{"SnapshotKeys", testSnapshotKeys},

@@ -1,0 +1,89 @@
+package storage
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// ChangeLister is an engine that can say which collections have changed, so that a reader
+// of all of them has to read only these again.
+type ChangeLister interface {
+	// Changed returns the names of the collections of which something, be it a record, an
+	// index, the options or the name, was committed after the call that returned mark; a
+	// name may come more than once, or without a change. all says instead that every
+	// collection may have changed, as at the first call, with the mark 0. A View that begins
+	// after the call sees everything that was committed before it. There should be one
+	// caller: those who take turns are each given all.
+	Changed(mark uint64) (names []Namespace, all bool, next uint64)
+}
+
+// Changed returns the collections of any engine that have changed, see [ChangeLister].
+func Changed(e Engine, mark uint64) (names []Namespace, all bool, next uint64) {
+	if l, ok := e.(ChangeLister); ok {
+		return l.Changed(mark)
+	}
+	return nil, true, 0
+}
+
+// mostNamesNoted bounds the names that wait for a caller who may never come again.
+const mostNamesNoted = 1 << 16
+
+// ChangeNotes implements [ChangeLister] for an engine whose data belong to one process. It
+// costs a commit next to nothing: a collection is noted once between two calls of Changed.
+type ChangeNotes struct {
+	mark  atomic.Uint64 // that was returned last; 0 while nobody asks
+	mu    sync.Mutex
+	last  uint64 // the greatest mark, none is given twice
+	names []Namespace
+}
+
+// Noted says since when a collection is among the notes. All states of a collection share
+// one.
+type Noted struct{ mark atomic.Uint64 }
+
+// Changed implements [ChangeLister].
+func (c *ChangeNotes) Changed(mark uint64) (names []Namespace, all bool, next uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all = mark == 0 || mark != c.mark.Load()
+	if !all {
+		names = c.names
+	}
+	c.names = nil
+	c.last++
+	c.mark.Store(c.last)
+	return names, all, c.last
+}
+
+// Note notes a collection of which a change was committed. Views must see the change
+// already: those who have been given the notes do not look at the collection again.
+func (c *ChangeNotes) Note(n *Noted, name Namespace) {
+	if mark := c.mark.Load(); mark != 0 && n.mark.Load() != mark {
+		c.note(n, name)
+	}
+}
+
+// NoteName notes a name that has come to be that of another collection, or of none.
+func (c *ChangeNotes) NoteName(name Namespace) {
+	if c.mark.Load() != 0 {
+		c.note(nil, name)
+	}
+}
+
+func (c *ChangeNotes) note(n *Noted, name Namespace) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	mark := c.mark.Load()
+	if mark == 0 {
+		return
+	}
+	if len(c.names) == mostNamesNoted {
+		c.names = nil
+		c.mark.Store(0)
+		return
+	}
+	if n != nil {
+		n.mark.Store(mark)
+	}
+	c.names = append(c.names, name)
+}
