@@ -1,6 +1,10 @@
 package bunt
 
-import "github.com/duskdb/duskdb/storage"
+import (
+	"math/bits"
+
+	"github.com/duskdb/duskdb/storage"
+)
 
 // visitor takes entries in the order of a scan until it returns false. The
 // key is valid only during the call.
@@ -47,11 +51,11 @@ func (t *entries) each(r entryRange, reverse bool, visit visitor) {
 func (t *entries) parts(r entryRange, reverse bool, visit partVisitor) {
 	w := entryWalk{entryRange: r, visit: visit}
 	if reverse {
-		if w.listDown(&t.tail.packed, true) && t.root != nil {
+		if w.listDown(&t.tail.packed, 0, true) && t.root != nil {
 			w.down(t.root, true)
 		}
 	} else if t.root == nil || w.up(t.root, true) {
-		w.listUp(&t.tail.packed, true)
+		w.listUp(&t.tail.packed, 0, true)
 	}
 }
 
@@ -59,7 +63,7 @@ func (t *entries) parts(r entryRange, reverse bool, visit partVisitor) {
 // may be in the subtree.
 func (w *entryWalk) up(n *entryNode, begins bool) bool {
 	if n.children == nil {
-		return w.listUp(&n.packed, begins)
+		return w.listUp(&n.packed, n.dead, begins)
 	}
 	i := 0
 	if begins {
@@ -73,14 +77,21 @@ func (w *entryWalk) up(n *entryNode, begins bool) bool {
 	return true
 }
 
-// listUp is up for a list.
-func (w *entryWalk) listUp(p *packed, begins bool) bool {
+// listUp is up for a list, of which some positions are dead.
+func (w *entryWalk) listUp(p *packed, dead uint64, begins bool) bool {
 	i, end := 0, p.len()
 	if begins {
 		i = p.search(w.from)
 	}
 	if w.ends {
 		end = p.search(w.end)
+	}
+	for dead>>i != 0 && i < end { // the entries before the next dead one
+		until := min(i+bits.TrailingZeros64(dead>>i), end)
+		if i < until && !w.visit(p, i, until) {
+			return false
+		}
+		i = until + 1
 	}
 	return (i >= end || w.visit(p, i, end)) && end == p.len()
 }
@@ -89,7 +100,7 @@ func (w *entryWalk) listUp(p *packed, begins bool) bool {
 // subtree.
 func (w *entryWalk) down(n *entryNode, ends bool) bool {
 	if n.children == nil {
-		return w.listDown(&n.packed, ends)
+		return w.listDown(&n.packed, n.dead, ends)
 	}
 	i := len(n.children) - 1
 	if ends && w.ends {
@@ -103,13 +114,21 @@ func (w *entryWalk) down(n *entryNode, ends bool) bool {
 	return true
 }
 
-// listDown is down for a list.
-func (w *entryWalk) listDown(p *packed, ends bool) bool {
+// listDown is down for a list, of which some positions are dead.
+func (w *entryWalk) listDown(p *packed, dead uint64, ends bool) bool {
 	i, end := p.search(w.from), p.len()
 	if ends && w.ends {
 		end = p.search(w.end)
 	}
-	return (i >= end || w.visit(p, i, end)) && i == 0
+	more := i == 0
+	for dead>>i != 0 && i < end { // the entries behind the last dead one
+		from := max(bits.Len64(dead&(1<<end-1)), i)
+		if from < end && !w.visit(p, from, end) {
+			return false
+		}
+		end = from - 1
+	}
+	return (i >= end || w.visit(p, i, end)) && more
 }
 
 // entryBuilder makes a tree of entries that come in order.

@@ -59,8 +59,8 @@ func (n *entryNode) check(t *rapid.T, top bool) int {
 		}
 	}
 	if n.children == nil {
-		if n.len() == 0 || n.len() > leafSize {
-			t.Fatalf("a leaf of %d", n.len())
+		if n.live() == 0 || n.len() > leafSize || n.dead>>n.len() != 0 || n.dead != 0 && !n.shared {
+			t.Fatalf("a leaf of %d, of which %b are dead", n.len(), n.dead)
 		}
 		return 0
 	}
@@ -153,6 +153,20 @@ func TestEntryTree(t *testing.T) {
 				from := rapid.IntRange(0, len(m.want)-1).Draw(t, "from")
 				for range rapid.IntRange(0, len(m.want)-from).Draw(t, "n") {
 					remove(t, m, m.want[from])
+				}
+			},
+			"delete scattered": func(t *rapid.T) {
+				m, rnd := pick(), rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+				share := rapid.SampledFrom([]float64{0.01, 0.1, 0.5, 0.9}).Draw(t, "share")
+				fork := rapid.Bool().Draw(t, "fork")
+				for _, e := range slices.Clone(m.want) {
+					if rnd.Float64() < share {
+						remove(t, m, e)
+						if fork && rnd.IntN(8) == 0 {
+							frozen = append(frozen, &entryModel{m.tree, slices.Clone(m.want)})
+							m.tree = m.tree.fork()
+						}
+					}
 				}
 			},
 			"find": func(t *rapid.T) {

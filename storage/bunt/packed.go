@@ -2,6 +2,7 @@ package bunt
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -144,6 +145,29 @@ func (p *packed) copyWith(slots, keys int) packed {
 	c.keys = append(make([]byte, 0, keys), p.keys[gone:]...)
 	if gone > 0 {
 		c.shift(0, -gone)
+	}
+	return c
+}
+
+// without returns a copy with room for another entry, without the entries at some
+// positions.
+func (p *packed) without(gone uint64) packed {
+	if gone == 0 {
+		return p.clone()
+	}
+	n, size := len(p.slots), 0
+	for i := range n {
+		if gone>>i&1 == 0 {
+			size += len(p.rest(i))
+		}
+	}
+	n -= bits.OnesCount64(gone)
+	c := packed{prefix: p.prefix, slots: make([]slot, 0, n+n/8+2), keys: make([]byte, 0, size+size/8+16)}
+	for i, s := range p.slots {
+		if gone>>i&1 == 0 {
+			s.off = uint32(len(c.keys))
+			c.slots, c.keys = append(c.slots, s), append(c.keys, p.rest(i)...)
+		}
 	}
 	return c
 }
