@@ -16,7 +16,7 @@ type Options struct {
 	Clock clock.Clock    // the server's clock, for expiry and for the times of passes
 	Real  clock.Clock    // measures durations; System if nil
 	Log   zerolog.Logger // one line for each pass that removed anything
-	Batch int            // records per transaction; 0: as many as take a millisecond
+	Batch int            // records per transaction; 0: as many as a pacer chooses
 	Lease func() bool    // reports whether this server runs the passes that are due; nil: always
 }
 

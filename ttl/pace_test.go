@@ -42,7 +42,7 @@ func TestPacer(t *testing.T) {
 		low, top int // bounds of the size in the end
 	}{
 		{"quick records, nobody there", time.Microsecond, 0, false, mostBatch, mostBatch},
-		{"usual records, nobody there", 4 * time.Microsecond, 0, false, 125, 250},
+		{"usual records, nobody there", 4 * time.Microsecond, 0, false, 500, 1000},
 		{"quick records", time.Microsecond, 0, true, 32, 62},
 		{"usual records", 2 * time.Microsecond, 0, true, 16, 31},
 		{"slow records", time.Millisecond, 0, true, leastBatch, leastBatch},
