@@ -52,6 +52,7 @@ var bulkCommands = []struct {
 	{"GroupString", `{aggregate: "c", pipeline: [{$group: {_id: "$s", n: {$sum: "$v"}, a: {$avg: "$k"}, m: {$max: "$v"}}}], cursor: {}}`, bulkDocs},
 	{"MatchGroup", `{aggregate: "c", pipeline: [{$match: {k: {$gte: 0}, v: {$gte: 0}}}, {$group: {_id: "$g", n: {$sum: 1}}}], cursor: {}}`, bulkDocs},
 	{"TopSort", `{aggregate: "c", pipeline: [{$sort: {v: -1, s: 1}}, {$limit: 10}], cursor: {}}`, bulkDocs},
+	{"TopSortWorst", `{aggregate: "c", pipeline: [{$sort: {v: -1}}, {$limit: 10}], cursor: {}}`, bulkDocs}, // each document replaces the worst
 	{"FindTopSort", `{find: "c", sort: {v: -1}, limit: 10}`, bulkDocs},
 	{"Sort", `{aggregate: "c", pipeline: [{$sort: {s: 1}}, {$group: {_id: null, n: {$sum: 1}}}], cursor: {}}`, bulkDocs},
 	{"LookupIndexed", `{aggregate: "outer", pipeline: [{$lookup: {from: "c", localField: "k", foreignField: "k", as: "r"}}, {$match: {"r.0": {$exists: false}}}], cursor: {}}`, 2000},

@@ -95,10 +95,34 @@ func (f *Matching) batch(docs []value.Doc) ([]value.Doc, error) {
 		if !ok || err != nil {
 			return docs, err
 		}
-		if docs = append(docs, rec.Doc); r.upcoming >= len(r.buf) || !f.Env.Meta.IsEmpty() {
+		docs = append(docs, rec.Doc)
+		if r.proven || f.Q.Matcher.MatchesAll() {
+			docs = r.takeChunk(docs)
+		}
+		if r.upcoming >= len(r.buf) || !f.Env.Meta.IsEmpty() {
 			return docs, nil
 		}
 	}
+}
+
+// takeChunk appends the rest of the chunk, whose documents are all wanted, if clients see all
+// of them as they are stored.
+func (r *ScanIterator) takeChunk(docs []value.Doc) []value.Doc {
+	call := r.x.Running()
+	rest := r.buf[r.upcoming:]
+	if len(rest) == 0 || r.covered || r.mayHaveExpired(call.Now) || !r.asStored() {
+		return docs
+	}
+	for i := range rest {
+		docs = append(docs, rest[i].Doc)
+	}
+	r.upcoming = len(r.buf)
+	r.x.Stats.DocsExamined += int64(len(rest))
+	call.Counts.Docs += int64(len(rest))
+	if len(r.keys.ends) > 0 {
+		r.x.key = r.currentKey()
+	}
+	return docs
 }
 
 // Close implements RecordSource.

@@ -69,17 +69,8 @@ func (*Stage) AppendStats(b *value.Builder, st *stage.Stats) { st.AppendDisk(b) 
 func (s *Stage) Open(x *stage.Exec, src stage.Iterator) (stage.Iterator, error) {
 	return stage.Lazy(src, func() (stage.Iterator, error) {
 		r := NewSorter(x, s, s.Limit, x.SortLimit())
-		b := newBound(s)
-		var key []byte
-		err := r.Fill(src, func(d value.Doc) (err error) {
-			if b.excludes(r, d) {
-				return nil
-			}
-			if key, err = s.AppendKey(key[:0], x.Env, d); err != nil {
-				return err
-			}
-			return r.AddKeyed(key, d)
-		})
+		k := newKeyer(s)
+		err := r.Fill(src, func(d value.Doc) error { return k.add(r, d) })
 		if err != nil {
 			return nil, err
 		}

@@ -23,7 +23,9 @@ type Record struct {
 func (r *Record) Size() int64 { return int64(len(r.Key) + len(r.Doc) + 96) }
 
 // Compare orders records by their keys, and records with equal keys by their arrival.
-func Compare(a, b Record) int {
+func Compare(a, b Record) int { return compare(&a, &b) }
+
+func compare(a, b *Record) int {
 	if c := bytes.Compare(a.Key, b.Key); c != 0 {
 		return c
 	}
@@ -37,6 +39,7 @@ type Sorter struct {
 	limit   int64
 	memory  int64 // bytes to hold before spilling
 	records []Record
+	heap    []heapItem // of the records of a full sorter
 	size    int64
 	seq     int
 	// replaced counts the changes of the worst document in a full sorter.
@@ -65,7 +68,7 @@ func (r *Sorter) Worst() (d value.Doc, full bool) {
 	if !r.full() {
 		return nil, false
 	}
-	return r.records[0].Doc, true
+	return r.worst().Doc, true
 }
 
 // full reports whether the sorter has as many documents as its limit.
@@ -134,7 +137,7 @@ func (r *Sorter) spill() error {
 		return stage.DiskError(err)
 	}
 	r.x.Spilled(r.owner, r.store.Size()-before)
-	r.records, r.size, r.arena = r.records[:0], 0, arena{}
+	r.records, r.heap, r.size, r.arena = r.records[:0], r.heap[:0], 0, arena{}
 	return nil
 }
 
@@ -207,53 +210,6 @@ func (it *Iterator) Record() (rec Record, err error) {
 func (it *Iterator) Close() {
 	it.records = nil
 	_ = it.r.store.Close()
-}
-
-// The bounded sort keeps the best records in a heap with the worst on top.
-
-func (r *Sorter) heapify() {
-	for i := len(r.records)/2 - 1; i >= 0; i-- {
-		r.siftDown(i)
-	}
-}
-
-func (r *Sorter) replaceWorst(rec Record) error {
-	worst := &r.records[0]
-	if Compare(rec, *worst) >= 0 {
-		return nil
-	}
-	if r.own {
-		rec.Doc = rec.Doc.Clone()
-	}
-	key := worst.Key
-	r.size -= worst.Size()
-	rec.Key = append(key[:0], rec.Key...) // nobody else has the old one
-	r.size += rec.Size()
-	*worst = rec
-	r.replaced++
-	r.siftDown(0)
-	if r.size > r.memory {
-		return r.spill()
-	}
-	return nil
-}
-
-func (r *Sorter) siftDown(i int) {
-	h := r.records
-	for {
-		child := 2*i + 1
-		if child >= len(h) {
-			return
-		}
-		if child+1 < len(h) && Compare(h[child+1], h[child]) > 0 {
-			child++
-		}
-		if Compare(h[i], h[child]) >= 0 {
-			return
-		}
-		h[i], h[child] = h[child], h[i]
-		i = child
-	}
 }
 
 // arena copies many small slices into few large ones.
