@@ -13,13 +13,6 @@ var known = map[string]string{
 	`query operator: $and one $and: [<<{r: {$gte: #i}}>>]`:                         eachBranch,
 	`stage: $bucket documents {groupBy: "$v", boundaries: [<<#i>>], default: "x"}`: eachBranch,
 
-	`query operator: $eq one <<"o.f#i": #i>>`:                            eachPath,
-	`query operator: $and one $and: [<<{"o.f#i": #i}>>]`:                 eachPath,
-	`query operator: $or one $or: [<<{"o.f#i": -1}>>]`:                   eachPath,
-	`query operator: $nor one $nor: [<<{"o.f#i": -1}>>]`:                 eachPath,
-	`query operator: $exists one $and: [<<{"o.f#i": {$exists: true}}>>]`: eachPath,
-	`stage: $match one {$and: [<<{"o.f#i": #i}>>]}`:                      eachPath,
-
 	`stage: $set stages fields`:                                                  "each of n stages returns a document of its own, with one more field",
 	`stage: $group stages {_id: "$_id", v: {$first: "$v"}}`:                      aThousand,
 	`stage: $sample stages {size: 5}`:                                            aThousand,
@@ -32,6 +25,5 @@ var known = map[string]string{
 const (
 	eachStep   = "the value of each step is as long as the number of steps so far, as in MongoDB"
 	eachBranch = "each value is compared with each of the branches, as in MongoDB"
-	eachPath   = "each path is looked up in the document by itself, as in MongoDB"
 	aThousand  = "a pipeline has at most a thousand stages, for which the checks between stages take a few milliseconds"
 )

@@ -9,6 +9,7 @@ import (
 type And struct {
 	Nodes []Node
 	all   *allOrigin // set if it stands for $all
+	wide  *wide      // the nodes, if there are many
 }
 
 // allOrigin is $all as the client wrote it.
@@ -18,10 +19,16 @@ type allOrigin struct {
 }
 
 // Or matches if one of its nodes does.
-type Or struct{ Nodes []Node }
+type Or struct {
+	Nodes []Node
+	wide  *wide
+}
 
 // Nor matches if none of its nodes does.
-type Nor struct{ Nodes []Node }
+type Nor struct {
+	Nodes []Node
+	wide  *wide
+}
 
 // Not matches if its node does not. $ne, $nin and $exists: false are Not of
 // their opposites; Op is then their name.
@@ -55,6 +62,10 @@ func (n *Not) rank() int      { return rankNot }
 func (n *Constant) rank() int { return rankConstant }
 
 func (n *And) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
+	if n.wide != nil && pos == nil {
+		failed, err := n.wide.any(env, d, false)
+		return !failed && err == nil, err
+	}
 	for i, c := range n.Nodes {
 		if err := tick(env, i); err != nil {
 			return false, err
@@ -90,6 +101,9 @@ func (n *Or) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
 	if len(n.Nodes) > 1 {
 		pos = nil
 	}
+	if n.wide != nil {
+		return n.wide.any(env, d, true)
+	}
 	return anyNode(n.Nodes, env, d, pos)
 }
 
@@ -100,6 +114,10 @@ func (n *Or) matchValue(env *expr.Env, v value.Value, pos *int) (bool, error) {
 // Negations never set a position, because no single element matched.
 
 func (n *Nor) match(env *expr.Env, d value.Doc, _ *int) (bool, error) {
+	if n.wide != nil {
+		ok, err := n.wide.any(env, d, true)
+		return !ok && err == nil, err
+	}
 	ok, err := anyNode(n.Nodes, env, d, nil)
 	return !ok && err == nil, err
 }

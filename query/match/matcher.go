@@ -52,7 +52,9 @@ func Compile(filter value.Doc, o Options) (*Matcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Matcher{root: rewritten(root), written: root, filter: filter}, nil
+	m := &Matcher{root: rewritten(root), written: root, filter: filter}
+	widen(m.root)
+	return m, nil
 }
 
 // Match reports whether the filter matches d. An error can only come from an
@@ -139,13 +141,13 @@ func normalize(n Node) Node {
 		if len(nodes) == 1 {
 			return nodes[0]
 		}
-		return &Or{nodes}
+		return &Or{Nodes: nodes}
 	case *Nor:
 		nodes := sortedNodes(n.Nodes, func(Node) []Node { return nil })
 		if not := negated(nodes); len(not) == 1 {
 			return not[0]
 		}
-		return &Nor{nodes}
+		return &Nor{Nodes: nodes}
 	case *In:
 		return n.simplest()
 	case *Not:

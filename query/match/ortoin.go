@@ -25,11 +25,11 @@ func rewritten(n Node) Node {
 			return in
 		}
 		if changed {
-			return &Or{nodes}
+			return &Or{Nodes: nodes}
 		}
 	case *Nor:
 		if nodes, changed := rewrittenAll(n.Nodes); changed {
-			return &Nor{nodes}
+			return &Nor{Nodes: nodes}
 		}
 	case *Not:
 		if inner := rewritten(n.Node); inner != n.Node {
@@ -85,7 +85,7 @@ func orToIn(nodes []Node) Node {
 	if len(rest) == 0 {
 		return in
 	}
-	return &Or{append([]Node{in}, rest...)}
+	return &Or{Nodes: append([]Node{in}, rest...)}
 }
 
 // joinable returns the branch as a leaf if a $in can replace it, otherwise

@@ -46,6 +46,9 @@ func (m *Matcher) Run() *Run {
 
 // plan divides a condition into tests of fields and others.
 func (r *Run) plan(n Node, names *[]string) {
+	if len(*names) > value.MostNames { // too many, see Run
+		return
+	}
 	if and, ok := n.(*And); ok {
 		for _, c := range and.Nodes {
 			r.plan(c, names)
@@ -153,7 +156,7 @@ func holdAll(tests []fieldTest, env *expr.Env, v value.Value) (ok bool, err erro
 		t := &tests[i]
 		switch {
 		case !t.whole || v.Kind() == value.KindArray:
-			ok, err = t.within(env, v)
+			ok, err = t.within(env, v, 1)
 		case t.cmp != nil:
 			ok = t.cmp.holds(v)
 		default:
@@ -166,9 +169,10 @@ func holdAll(tests []fieldTest, env *expr.Env, v value.Value) (ok bool, err erro
 	return true, nil
 }
 
-// within makes the test where there is a path to be followed or an array to be entered.
-func (t *fieldTest) within(env *expr.Env, v value.Value) (ok bool, err error) {
-	ok = t.leaf.FieldPath().EachFrom(v, 1, t.arrays, func(v value.Value, _ int) bool {
+// within makes the test of the value at the first components of the path, where there is more
+// of the path to be followed or an array to be entered.
+func (t *fieldTest) within(env *expr.Env, v value.Value, depth int) (ok bool, err error) {
+	ok = t.leaf.FieldPath().EachFrom(v, depth, t.arrays, func(v value.Value, _ int) bool {
 		var hit bool
 		hit, err = t.leaf.matchValue(env, v, nil)
 		return hit || err != nil
