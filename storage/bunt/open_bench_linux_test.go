@@ -27,8 +27,7 @@ func (x serverIndexer) Index(options value.Doc, spec storage.IndexSpec) (storage
 
 // BenchmarkOpenAgainstBunt opens a million documents of 200 bytes, in turn with the engine,
 // which builds three indexes, and with BuntDB alone, which has each document under a key and
-// nothing else. (With three indexes over the same fields BuntDB takes many times as long: it
-// reads the fields of two documents for each comparison.)
+// nothing else.
 func BenchmarkOpenAgainstBunt(b *testing.B) {
 	const n = 1_000_000
 	dir, raw := b.TempDir(), filepath.Join(b.TempDir(), "raw")
