@@ -22,8 +22,12 @@ func TestReplyPlaces(t *testing.T) {
 	for range 3 * places { // those that read leave their place to the next
 		good.ok(t, value.MustJSON(`{"find": "c", "$db": "test"}`))
 	}
-	for range deaf {
-		if _, err := dial(t, s).Write(request(value.MustJSON(`{"find": "c", "$db": "test"}`))); err != nil {
+	for i := range deaf {
+		command := []string{
+			`{"find": "c", "$db": "test"}`, `{"distinct": "c", "key": "s", "$db": "test"}`,
+			`{"findAndModify": "c", "query": {"_id": 1}, "update": {"$inc": {"n": 1}}, "$db": "test"}`,
+		}[i%3]
+		if _, err := dial(t, s).Write(request(value.MustJSON(command))); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -40,6 +40,9 @@ func runDistinct(c *kernel.Call) error {
 	if set.Bytes > kernel.MaxDocumentBytes {
 		return mongoerr.New(17217, "distinct too big, 16mb cap")
 	}
+	if err := c.AwaitReplyMemory(int(set.Bytes)); err != nil {
+		return err
+	}
 	c.Reply.Append("values", value.NewArray(set.Sorted()...))
 	if c.Held != nil {
 		c.Reply.Append("atClusterTime", clustertime.Value(c.Held.TS))

@@ -142,6 +142,7 @@ func replyModified(c *kernel.Call, a *findAndModifyArgs, m *write.Modification, 
 			return err
 		}
 	}
+	_ = c.AwaitReplyMemory(len(doc)) // the write has been done: an interruption does not make it fail
 	b := c.Reply
 	b.StartDocument("lastErrorObject")
 	if bool(a.Remove) {

@@ -105,6 +105,9 @@ func (m *mapReduce) write(c *kernel.Call, it agg.Iterator) error {
 		if c.Reply.Len()+len(d) > kernel.MaxDocumentBytes {
 			return mongoerr.New(mongoerr.BSONObjectTooLarge, "too much data for in memory map/reduce")
 		}
+		if err := c.AwaitReplyMemory(c.Reply.Len() + len(d)); err != nil {
+			return err
+		}
 		c.Reply.Document("", d)
 	}
 }
