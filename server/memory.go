@@ -29,14 +29,15 @@ import (
 //     are never refused.
 //   - inFlight (limits.go) is the budget of large messages, an eighth of the
 //     limit: a connection waits for its share before it allocates a buffer.
-//     A cursor's reply of more than a megabyte waits for one of a number of places
+//     A reply with documents of more than a megabyte waits for one of a number of places
 //     before it is written, so that all of them take no more than a quarter of that
 //     budget. checkReplies (watch.go) closes connections that keep large replies
 //     unread while others wait or these exceed it.
 //   - Sorts, groups and windows have their own limits, as in mongod, and spill
 //     to disk.
 //   - limits.Turns lets long operations go on one after the other while what they
-//     have allocated exceeds a share of the limit.
+//     have claimed or allocated exceeds a share of the limit. Expressions (expr.Memory)
+//     and stages (stage.Claim) claim large arrays, groups and sorts before they allocate.
 //   - gcTuner passes the limit to the Go runtime, which then collects garbage
 //     more often near it, and idleRelease (idle.go) returns freed memory to the
 //     system when the server is idle.
@@ -107,7 +108,7 @@ func leastMemory(sources ...memlimit.Provider) (least int64) {
 //
 // It adjusts the collector at the end of each collection, because a few large commands
 // can let the heap grow to many times its size within a second, and passes the size of the
-// live heap to limits.Turns.
+// live heap to limits.Turns. When operations claim much memory, it does not wait for that.
 type gcTuner struct {
 	fixed  bool // GOGC is given
 	bounds gcBounds
@@ -178,9 +179,7 @@ func (g *gcTuner) end() { g.ended.Store(true) }
 func (g *gcTuner) tune() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(sample)
-	live := int64(sample[0].Value.Uint64())
+	live := liveHeap()
 	bounds := g.bounds
 	if fn := g.collected.Load(); fn != nil && (*fn)(live) {
 		bounds = gcScarce
@@ -188,11 +187,34 @@ func (g *gcTuner) tune() {
 	if g.fixed {
 		return
 	}
-	percent := bounds.percent(live)
+	g.set(bounds.percent(live))
+}
+
+// press adjusts the percentage at once to operations that take much memory.
+func (g *gcTuner) press() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.fixed {
+		return
+	}
+	if percent := gcScarce.percent(liveHeap()); percent < g.percent {
+		g.set(percent)
+	}
+}
+
+// set sets the percentage if the difference is worth a change.
+func (g *gcTuner) set(percent int) {
 	if d, least := percent-g.percent, min(gcDistance, g.percent/5); d > least || d < -least {
 		g.percent = percent
 		debug.SetGCPercent(percent)
 	}
+}
+
+// liveHeap returns the size of the live heap after the last collection.
+func liveHeap() int64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(sample)
+	return int64(sample[0].Value.Uint64())
 }
 
 // percent returns the percentage by which a heap with live bytes may grow.

@@ -71,6 +71,7 @@ func (s *Server) openService(memory int64) (err error) {
 		service := s.service
 		collected := func(live int64) bool { return service.Turns.Collected(live, service.Memory.Written.Load()) }
 		s.gc.collected.Store(&collected)
+		service.Turns.OnPressure(s.gc.press)
 	}
 	if s.gc != nil && stats.FileBytes >= noteworthy {
 		go debug.FreeOSMemory() // release the garbage of reading the log

@@ -2,6 +2,7 @@ package value
 
 import (
 	"encoding/binary"
+	"slices"
 	"strconv"
 )
 
@@ -106,6 +107,21 @@ func (b *Builder) Append(key string, v Value) *Builder {
 	b.head(v.kind, key)
 	b.buf = AppendPayload(b.buf, v)
 	return b
+}
+
+// Joined appends an array whose elements, with their names, are in parts one after
+// the other. There must be nothing to append to an array that encloses it.
+func (b *Builder) Joined(key string, parts ...[]byte) *Builder {
+	size := len(key) + 16
+	for _, p := range parts {
+		size += len(p)
+	}
+	b.buf = slices.Grow(b.buf, size)
+	b.StartArray(key)
+	for _, p := range parts {
+		b.Raw(p)
+	}
+	return b.End()
 }
 
 // Raw appends whole elements (as from [Iter.Element]) unchanged. It must not

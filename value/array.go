@@ -49,3 +49,13 @@ func (a *ArrayBuilder) open() {
 		a.buf = make([]byte, 4, 64)
 	}
 }
+
+// ArrayNames returns how many bytes the names of the first n elements of an
+// array take.
+func ArrayNames(n int) int {
+	size := 2 * n // a digit and the zero byte
+	for least := 10; least < n; least *= 10 {
+		size += n - least
+	}
+	return size
+}

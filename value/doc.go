@@ -77,10 +77,22 @@ func (d Doc) Index(i int) Value {
 }
 
 // ValueAt is the value of the element that begins at a byte of the document.
-func (d Doc) ValueAt(at int) Value {
-	it := Iter{rest: d[at : len(d)-1]}
-	it.Next()
-	return it.Value()
+func (d Doc) ValueAt(at int) Value { return fromPayload(d.payloadAt(at)) }
+
+// SizeAt returns the size of the element at a position, without its name.
+func (d Doc) SizeAt(at int) int {
+	_, payload := d.payloadAt(at)
+	return 1 + len(payload)
+}
+
+func (d Doc) payloadAt(at int) (Kind, []byte) {
+	k, n := Kind(d[at]), at+1
+	for d[n] != 0 {
+		n++
+	}
+	n++
+	end := n + payloadSize(k, d[n:])
+	return k, d[n:end:end]
 }
 
 // Iter starts a cursor over the elements; it does not allocate.

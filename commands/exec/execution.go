@@ -56,8 +56,21 @@ func NewEnv(c *kernel.Call) *expr.Env {
 func NewExecution(c *kernel.Call) *Execution {
 	x := &Execution{call: c, Env: NewEnv(c)}
 	x.Env.Interrupt = func() error { return x.Running().Step() }
-	x.Env.Scripts = x
+	x.Env.Scripts, x.Env.Memory = x, x
 	return x
+}
+
+// Claim implements expr.Memory.
+func (x *Execution) Claim(n int64) error { return x.Running().Claim(n) }
+
+// RangeBytes implements expr.Memory.
+func (x *Execution) RangeBytes() int64 {
+	return x.Running().Svc.Params.Int("internalQueryMaxRangeBytes")
+}
+
+// MapBytes implements expr.Memory.
+func (x *Execution) MapBytes() int64 {
+	return x.Running().Svc.Params.Int("internalQueryMaxMapReduceExpressionBytes")
 }
 
 // LetScope compiles a command's let: a scope for its expressions and the

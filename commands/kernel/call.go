@@ -248,6 +248,16 @@ func (c *Call) Step() error {
 	return c.Interrupted()
 }
 
+// Claim is called before n bytes are allocated that the command needs until it is over.
+// It may wait for the command's turn, as Step.
+func (c *Call) Claim(n int64) error {
+	if c.Work == nil {
+		return nil
+	}
+	c.Svc.Turns.Claim(&c.turn, n)
+	return c.Step()
+}
+
 // CallStore runs the transactions of a queue as those of a command.
 type CallStore struct{ Call *Call }
 

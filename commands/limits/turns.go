@@ -14,11 +14,15 @@ import (
 // have their own limits, but an array that an expression builds has not, and a hundred
 // operations below such a limit may need more together than the machine has.
 //
-// What one operation has allocated is not known in Go. So Turns gets the size of the live
+// Operations claim large arrays, sorts and groups before they allocate them. While the
+// claims exceed the limit, only the oldest operation with large claims goes on; the others
+// with large claims wait. So the peak is about the limit and what one operation needs.
+//
+// Not all that an operation allocates is claimed. So Turns gets the size of the live
 // heap after each garbage collection, and compares it with that of a time without such
 // operations. While the difference exceeds the limit, only the oldest long operation goes
-// on; the others wait at their next check for an interruption. So the peak is about the
-// limit and what one operation needs. Short operations never wait.
+// on; the others wait at their next check for an interruption. Short operations without
+// large claims never wait.
 //
 // A busy server may have no time without operations, and its data need more memory than
 // was estimated when they were written. What is still there when all operations of the
@@ -27,10 +31,13 @@ type Turns struct {
 	limit int64 // of the live heap above its base
 	clock clock.Clock
 	short atomic.Bool // memory is scarce, or operations have had to wait and are not over
+	heap  atomic.Bool // the same, as collections have shown: not because of claims alone
 	seen  atomic.Bool // an operation has checked since the last collection
 
 	mu      sync.Mutex
 	scarce  bool      // at the last collection
+	claimed int64     // by all operations
+	urgent  func()    // nil, or called when the claims exceed half of the limit
 	since   time.Time // memory has been scarce
 	base    int64     // live heap without long operations; 0: not known yet
 	written int64     // to the data, at the last collection
@@ -43,8 +50,9 @@ type Turns struct {
 
 // Turn is the place of one operation. Its zero value has none.
 type Turn struct {
-	began  time.Time
-	listed bool
+	began   time.Time
+	listed  bool
+	claimed int64 // bytes
 }
 
 const (
@@ -52,6 +60,7 @@ const (
 	mostTurns  = 1 << 30
 	turnShare  = 256 // of the memory limit
 
+	largeClaim     = 8 << 20                // an operation that has claimed less waits only if it has run for long
 	shortOperation = 20 * time.Millisecond  // an operation that has run for less never waits
 	turnEach       = 100 * time.Millisecond // between operations that go on when memory suffices again
 	turnStuck      = 5 * time.Second        // operations that make no step for so long wait for something themselves
@@ -88,11 +97,47 @@ func (t *Turns) Collected(live, written int64) bool {
 		t.allow(1, now)
 	}
 	t.settle()
-	return t.scarce
+	return t.scarce || t.pressed()
 }
 
+// OnPressure sets what is called when the claims begin to exceed half of the limit: the
+// garbage should be collected more often from then on. Collected reports when this is over.
+func (t *Turns) OnPressure(fn func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.urgent = fn
+}
+
+// pressed reports whether the claims exceed half of the limit.
+func (t *Turns) pressed() bool { return t.claimed > t.limit/2 }
+
+// Claim is called before an operation allocates n bytes that it needs until it is over.
+// The operation may have to wait for its turn at its next Step, which should follow.
+func (t *Turns) Claim(turn *Turn, n int64) {
+	t.mu.Lock()
+	was, lacking := t.pressed(), t.lacking()
+	turn.claimed += n
+	t.claimed += n
+	if t.lacking() && !lacking {
+		t.allow(1, t.clock.Now())
+	}
+	t.settle()
+	urgent := t.urgent
+	now := t.pressed()
+	t.mu.Unlock()
+	if now && !was && urgent != nil {
+		urgent()
+	}
+}
+
+// lacking reports whether memory is scarce.
+func (t *Turns) lacking() bool { return t.scarce || t.claimed > t.limit }
+
 // settle notes whether operations have to ask for their turn.
-func (t *Turns) settle() { t.short.Store(t.scarce || len(t.all) > 0) }
+func (t *Turns) settle() {
+	t.heap.Store(t.scarce || t.heap.Load() && len(t.all) > 0)
+	t.short.Store(t.lacking() || len(t.all) > 0)
+}
 
 // allow lets so many operations go on.
 func (t *Turns) allow(n int, now time.Time) {
@@ -115,7 +160,7 @@ func (t *Turns) Step(ctx context.Context, turn *Turn, began time.Time) error {
 		return nil
 	}
 	now := t.clock.Now()
-	if now.Sub(began) < shortOperation {
+	if turn.claimed < largeClaim && (now.Sub(began) < shortOperation || !t.heap.Load()) {
 		return nil
 	}
 	t.mu.Lock()
@@ -157,7 +202,7 @@ func (t *Turns) place(turn *Turn) int {
 // waiting operation has.
 func (t *Turns) may(turn *Turn, now time.Time) bool {
 	pause, since := turnEach, t.changed
-	if t.scarce {
+	if t.lacking() {
 		pause, since = turnStuck, t.stepped
 	}
 	if now.Sub(since) >= pause {
@@ -168,11 +213,17 @@ func (t *Turns) may(turn *Turn, now time.Time) bool {
 
 // Done ends the turn of an operation that is over.
 func (t *Turns) Done(turn *Turn) {
-	if !turn.listed {
+	if !turn.listed && turn.claimed == 0 {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.claimed -= turn.claimed
+	if !turn.listed {
+		*turn = Turn{}
+		t.settle()
+		return
+	}
 	t.all = slices.DeleteFunc(t.all, func(x *Turn) bool { return x == turn })
 	*turn = Turn{}
 	if t.allowed > 1 {

@@ -154,3 +154,52 @@ func TestTurnsOfUnknownData(t *testing.T) {
 		t.Error("memory is not short again")
 	}
 }
+
+// TestTurnsOfClaims: while the claims exceed the limit, the oldest operation with a large claim
+// goes on alone, however short it has run. Operations without one do not wait for it.
+func TestTurnsOfClaims(t *testing.T) {
+	const mb = 1 << 20
+	c := clock.NewManual(harness.TestStart)
+	turns := limits.NewTurns(0, c)
+	turns.Collected(100*mb, 0)
+	urgent := 0
+	turns.OnPressure(func() { urgent++ })
+	claim := func(n int64) *longOperation {
+		o := &longOperation{done: make(chan error, 1)}
+		turns.Claim(&o.turn, n)
+		began := c.Now()
+		c.Advance(time.Millisecond)
+		go func() { o.done <- turns.Step(t.Context(), &o.turn, began) }()
+		return o
+	}
+	small := claim(30 * mb)
+	if err := <-small.done; err != nil || urgent != 0 || turns.Collected(100*mb, 0) {
+		t.Error("memory is short below half of the limit", err)
+	}
+	large := claim(30 * mb)
+	if err := <-large.done; err != nil || urgent != 1 || !turns.Collected(100*mb, 0) {
+		t.Errorf("%v, %d notices above half of the limit", err, urgent)
+	}
+	first := claim(20 * mb)
+	if err := <-first.done; err != nil {
+		t.Error(err)
+	}
+	second := claim(20 * mb)
+	waitFor(turns, 1)
+	if err := <-claim(mb).done; err != nil {
+		t.Error("a short operation with a small claim:", err)
+	}
+	if err := <-step(t.Context(), turns, c, time.Minute).done; err != nil {
+		t.Error("a long operation without a claim:", err)
+	}
+	turns.Done(&first.turn)
+	if err := <-second.done; err != nil {
+		t.Error(err)
+	}
+	turns.Done(&second.turn)
+	turns.Done(&large.turn)
+	turns.Done(&small.turn)
+	if turns.Collected(100*mb, 0) || turns.Waiting() != 0 || urgent != 1 {
+		t.Errorf("memory is short at the end, %d wait, %d notices", turns.Waiting(), urgent)
+	}
+}

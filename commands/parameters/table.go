@@ -81,6 +81,8 @@ func Table() []kernel.Parameter {
 		integer("internalLookupStageIntermediateDocumentMaxSizeBytes", 100<<20, kernel.MaxDocumentBytes, math.MaxInt64),
 		integer("internalQueryMaxPushBytes", 100<<20, 1, math.MaxInt32),
 		integer("internalQueryMaxAddToSetBytes", 100<<20, 1, math.MaxInt32),
+		integer("internalQueryMaxRangeBytes", 100<<20, 1, math.MaxInt32),
+		integer("internalQueryMaxMapReduceExpressionBytes", 100<<20, 1, math.MaxInt32),
 		integer("internalQueryTopNAccumulatorBytes", 100<<20, 1, math.MaxInt32),
 		integer("internalQueryExecYieldIterations", 1000, 0, math.MaxInt32),
 		boolean("allowDiskUseByDefault", true, true),

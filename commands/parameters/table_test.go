@@ -49,6 +49,8 @@ var limits = map[string]struct{ initial, least, most int64 }{
 	"internalQueryFacetMaxOutputDocSizeBytes":             {100 << 20, 1, math.MaxInt64},
 	"internalQueryTopNAccumulatorBytes":                   {100 << 20, 1, math.MaxInt32},
 	"internalQueryMaxAddToSetBytes":                       {100 << 20, 1, math.MaxInt32},
+	"internalQueryMaxRangeBytes":                          {100 << 20, 1, math.MaxInt32},
+	"internalQueryMaxMapReduceExpressionBytes":            {100 << 20, 1, math.MaxInt32},
 }
 
 // What is out of bounds changes nothing, in mongod's words; the bounds themselves do.

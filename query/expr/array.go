@@ -70,20 +70,32 @@ func elemAt(c *call, a, index value.Value) (value.Value, error) {
 
 // evalConcatArrays evaluates $concatArrays: null if an argument is null.
 func evalConcatArrays(c *call, env *Env) (value.Value, error) {
-	var out value.ArrayBuilder
+	var arrays []value.Doc
+	size := 0
 	for _, n := range c.args {
 		v, null, err := ofKind(n, env, value.KindArray, 28664, "$concatArrays only supports arrays, not %s")
 		if null || err != nil {
 			return value.Null(), err
 		}
-		for it := v.Doc().Iter(); it.Next(); {
+		arrays = append(arrays, v.Doc())
+		size += len(v.Doc())
+	}
+	out := arrayBuilder{env: env, op: "$concatArrays"}
+	if size >= smallValue {
+		size = joined(arrays...)
+		if err := checkSize(size); err != nil {
+			return value.Value{}, err
+		}
+		if err := out.reserve(size); err != nil {
+			return value.Value{}, err
+		}
+	}
+	for _, d := range arrays {
+		for it := d.Iter(); it.Next(); {
 			if err := env.tick(); err != nil {
 				return value.Value{}, err
 			}
 			out.Append(it.Value())
-		}
-		if err := checkSize(out.Size()); err != nil {
-			return value.Value{}, err
 		}
 	}
 	return out.Value(), nil
@@ -176,9 +188,6 @@ func evalIsArray(c *call, env *Env) (value.Value, error) {
 	return value.Bool(v.Kind() == value.KindArray), err
 }
 
-// maxRangeBytes is the memory that $range may take.
-const maxRangeBytes = 100 * 1024 * 1024
-
 // evalRange evaluates $range; its arguments must be whole 32-bit numbers and
 // the step not zero.
 func evalRange(c *call, env *Env) (value.Value, error) {
@@ -199,11 +208,17 @@ func evalRange(c *call, env *Env) (value.Value, error) {
 			return value.Value{}, mongoerr.New(34449, "$range requires a non-zero step value")
 		}
 	}
-	if steps := (end - start) / step; steps >= 0 && 24+(steps+1)*16 >= maxRangeBytes {
+	steps := (end - start) / step
+	if limit := env.rangeBytes(); steps >= 0 && 24+(steps+1)*valueBytes >= limit {
 		return value.Value{}, mongoerr.Newf(mongoerr.ExceededMemoryLimit,
-			"$range would use too much memory (%d bytes) and cannot spill to disk. Memory limit: %d bytes", 24+(steps+1)*16, maxRangeBytes)
+			"$range would use too much memory (%d bytes) and cannot spill to disk. Memory limit: %d bytes", 24+(steps+1)*valueBytes, limit)
 	}
-	var out value.ArrayBuilder
+	out := arrayBuilder{env: env, op: "$range"}
+	if n := int(steps + 1); steps > 0 {
+		if err := out.reserve(emptyDoc + 5*n + value.ArrayNames(n)); err != nil { // 5: type and number
+			return value.Value{}, err
+		}
+	}
 	for i := start; step > 0 && i < end || step < 0 && i > end; i += step {
 		if err := env.tick(); err != nil {
 			return value.Value{}, err
@@ -233,7 +248,7 @@ func evalReverseArray(c *call, env *Env) (value.Value, error) {
 	if null || err != nil {
 		return value.Null(), err
 	}
-	l, err := listOf(env, v)
+	l, err := listOf(env, c.op.name, v)
 	if err != nil {
 		return value.Value{}, err
 	}
@@ -291,18 +306,30 @@ func evalSlice(c *call, env *Env) (value.Value, error) {
 	case first < 0:
 		start, count = max(0, size+first), size
 	}
-	return sliceOf(a, start, count), nil
+	return sliceOf(env, a, start, count)
 }
 
-func sliceOf(a value.Value, start, count int) value.Value {
-	var out value.ArrayBuilder
+func sliceOf(env *Env, a value.Value, start, count int) (value.Value, error) {
+	out := arrayBuilder{env: env, op: "$slice"}
 	i := 0
 	for it := a.Doc().Iter(); it.Next() && i-start < count; i++ {
-		if i >= start {
-			out.Append(it.Value())
+		if err := env.tick(); err != nil {
+			return value.Value{}, err
+		}
+		if i < start {
+			continue
+		}
+		if i == start {
+			if err := out.reserve(min(len(it.Rest())+len(it.Element())+emptyDoc, 64*count)); err != nil {
+				return value.Value{}, err
+			}
+		}
+		out.Append(it.Value())
+		if err := out.grown(); err != nil {
+			return value.Value{}, err
 		}
 	}
-	return out.Value()
+	return out.Value(), nil
 }
 
 func sliceArg(v value.Value, code mongoerr.Code, which string) (int, error) {

@@ -69,13 +69,20 @@ func (p *parser) list(v value.Value, code mongoerr.Code, name string) (out []nod
 // eval builds one array for each position, up to the shortest input, or the
 // longest with defaults.
 func (z *zip) eval(env *Env) (value.Value, error) {
+	before := env.held
+	v, err := z.rows(env)
+	return env.release(before, v), err
+}
+
+func (z *zip) rows(env *Env) (value.Value, error) {
 	columns, null, err := z.columns(env)
 	if null || err != nil {
 		return value.Null(), err
 	}
 	shortest, longest := 1<<31, 0
 	for _, c := range columns {
-		shortest, longest = min(shortest, len(c)), max(longest, len(c))
+		n := c.Len()
+		shortest, longest = min(shortest, n), max(longest, n)
 	}
 	defaults := make([]value.Value, len(z.inputs))
 	if shortest != longest {
@@ -89,20 +96,23 @@ func (z *zip) eval(env *Env) (value.Value, error) {
 	if z.longest {
 		rows = longest
 	}
-	var out value.ArrayBuilder
-	row := make([]value.Value, len(columns))
-	for r := range rows {
+	out := arrayBuilder{env: env, op: "$zip"}
+	row, elements := make([]value.Value, len(columns)), make([]value.Iter, len(columns))
+	for i, c := range columns {
+		elements[i] = c.Iter()
+	}
+	for range rows {
 		if err := env.tick(); err != nil {
 			return value.Value{}, err
 		}
-		for i, c := range columns {
+		for i := range columns {
 			row[i] = defaults[i]
-			if r < len(c) {
-				row[i] = c[r]
+			if elements[i].Next() {
+				row[i] = elements[i].Value()
 			}
 		}
 		out.Append(value.NewArray(row...))
-		if err := checkSize(out.Size()); err != nil {
+		if err := out.check(); err != nil {
 			return value.Value{}, err
 		}
 	}
@@ -110,7 +120,7 @@ func (z *zip) eval(env *Env) (value.Value, error) {
 }
 
 // columns evaluates the inputs; null reports whether one of them is null.
-func (z *zip) columns(env *Env) (columns [][]value.Value, null bool, err error) {
+func (z *zip) columns(env *Env) (columns []value.Doc, null bool, err error) {
 	for _, n := range z.inputs {
 		v, err := n.eval(env)
 		switch {
@@ -121,7 +131,7 @@ func (z *zip) columns(env *Env) (columns [][]value.Value, null bool, err error) 
 		case v.Kind() != value.KindArray:
 			return nil, false, mongoerr.Newf(34468, "$zip found a non-array expression in input: %s", v)
 		}
-		columns = append(columns, elements(v))
+		columns = append(columns, v.Doc())
 	}
 	return columns, false, nil
 }
@@ -230,11 +240,17 @@ func direction(v value.Value) (int, error) {
 
 // eval sorts the elements of the input, by whole values or by keys.
 func (s *sortArray) eval(env *Env) (value.Value, error) {
+	before := env.held
+	v, err := s.sorted(env)
+	return env.release(before, v), err
+}
+
+func (s *sortArray) sorted(env *Env) (value.Value, error) {
 	v, null, err := ofKind(s.input, env, value.KindArray, 2942504, "The input argument to $sortArray must be an array, but was of type: %s")
 	if null || err != nil {
 		return value.Null(), err
 	}
-	l, err := listOf(env, v)
+	l, err := listOf(env, "$sortArray", v)
 	if err != nil {
 		return value.Value{}, err
 	}
@@ -283,7 +299,7 @@ func evalFirstN(c *call, env *Env) (value.Value, error) {
 	if err != nil {
 		return value.Value{}, err
 	}
-	return sliceOf(a, 0, n), nil
+	return sliceOf(env, a, 0, n)
 }
 
 func evalLastN(c *call, env *Env) (value.Value, error) {
@@ -292,7 +308,7 @@ func evalLastN(c *call, env *Env) (value.Value, error) {
 		return value.Value{}, err
 	}
 	size := a.Doc().Len()
-	return sliceOf(a, max(0, size-n), size), nil
+	return sliceOf(env, a, max(0, size-n), size)
 }
 
 func evalMinN(c *call, env *Env) (value.Value, error) { return extremes(c, env, 1) }
@@ -306,7 +322,7 @@ func extremes(c *call, env *Env, dir int) (value.Value, error) {
 	if err != nil {
 		return value.Value{}, err
 	}
-	l, err := listOf(env, a)
+	l, err := listOf(env, c.op.name, a)
 	if err == nil {
 		err = l.keep(func(v value.Value) bool { return !v.IsNullish() })
 	}

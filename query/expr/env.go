@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/script"
 	"github.com/duskdb/duskdb/value"
 )
@@ -23,9 +22,13 @@ type Env struct {
 	Rand        func() float64 // [0, 1)
 	Interrupt   func() error   // nil, or called at intervals in long loops
 	Scripts     Scripts        // nil: no JavaScript
+	Memory      Memory         // nil: the default limits
 
-	root  value.Doc
-	ticks int
+	root    value.Doc
+	ticks   int
+	held    int  // bytes that the evaluation holds
+	claimed int  // the most that was held, if that is much
+	folding bool // at compile time
 }
 
 // Scripts provides the scopes in which the JavaScript of an operation runs:
@@ -91,18 +94,6 @@ func (e *Env) ask() error {
 
 // Tick is called by other packages once per turn of a loop over user data.
 func (e *Env) Tick() error { return e.tick() }
-
-// maxValueBytes limits the size of a value that an expression builds, so that
-// repeated doubling cannot exhaust memory before the final size is checked.
-const maxValueBytes = 64 << 20
-
-// checkSize fails for a value that is larger than maxValueBytes.
-func checkSize(n int) error {
-	if n > maxValueBytes {
-		return mongoerr.Newf(13548, "BufBuilder attempted to grow() to %d bytes, past the 64MB limit.", n)
-	}
-	return nil
-}
 
 // compare orders two values by the collation.
 func (e *Env) compare(a, b value.Value) int { return value.CompareWith(a, b, e.Collation) }

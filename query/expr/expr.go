@@ -60,7 +60,7 @@ func (e *FoldError) Unwrap() error { return e.Err }
 // Eval evaluates e on a document. The result may alias the document. Missing
 // means no value.
 func (e *Expr) Eval(env *Env, root value.Doc) (value.Value, error) {
-	env.root = root
+	env.root, env.held = root, 0
 	return e.root.eval(env)
 }
 

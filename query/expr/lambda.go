@@ -121,6 +121,12 @@ func (p *parser) loop(op *operator, input, as, body, limit value.Value) (node, e
 // eval evaluates the input and the limit, and then the body for each element.
 // It restores the slot afterwards.
 func (l *loop) eval(env *Env) (value.Value, error) {
+	before := env.held
+	v, err := l.run(env)
+	return env.release(before, v), err
+}
+
+func (l *loop) run(env *Env) (value.Value, error) {
 	in, err := l.input.eval(env)
 	switch {
 	case err != nil:
@@ -146,24 +152,34 @@ func (l *loop) eval(env *Env) (value.Value, error) {
 // collect evaluates the body for each element. For $map the array consists of
 // the results, for $filter of the elements for which the result is true.
 func (l *loop) collect(env *Env, in value.Value, limit int) (value.Value, error) {
-	var out value.ArrayBuilder
-	mapping := l.op.name == "$map"
+	out := arrayBuilder{env: env, op: l.op.name}
+	mapping, used, most := l.op.name == "$map", 0, env.mapBytes()
+	if mapping { // the results are often as large as the elements
+		if err := out.reserve(len(in.Doc())); err != nil {
+			return value.Value{}, err
+		}
+	}
 	for it := in.Doc().Iter(); it.Next() && out.Len() < limit; {
 		if err := env.tick(); err != nil {
 			return value.Value{}, err
 		}
-		elem := it.Value()
+		elem, held := it.Value(), env.held
 		env.Set(l.slot, elem)
 		v, err := l.body.eval(env)
-		switch {
+		switch env.held = held; {
 		case err != nil:
 			return value.Value{}, err
 		case mapping:
 			out.Append(v) // missing becomes null
+			used += valueBytes + len(v.Bytes())
+			err = checkMapped("$map", used, most)
 		case v.Truthy():
 			out.Append(elem)
 		}
-		if err := checkSize(out.Size()); err != nil {
+		if err == nil {
+			err = out.check()
+		}
+		if err != nil {
 			return value.Value{}, err
 		}
 	}
@@ -262,6 +278,12 @@ func parseLet(p *parser, _ *operator, v value.Value) (node, error) {
 
 // eval binds the variables, evaluates the body and restores the slots.
 func (l *let) eval(env *Env) (value.Value, error) {
+	before := env.held
+	v, err := l.run(env)
+	return env.release(before, v), err
+}
+
+func (l *let) run(env *Env) (value.Value, error) {
 	var few [4]value.Value
 	vals := few[:0]
 	for _, n := range l.vars {
@@ -340,6 +362,12 @@ func parseReduce(p *parser, _ *operator, v value.Value) (node, error) {
 
 // eval folds the elements of the input from the initial value on.
 func (r *reduce) eval(env *Env) (value.Value, error) {
+	before := env.held
+	v, err := r.run(env)
+	return env.release(before, v), err
+}
+
+func (r *reduce) run(env *Env) (value.Value, error) {
 	in, err := r.input.eval(env)
 	switch {
 	case err != nil:
@@ -349,6 +377,7 @@ func (r *reduce) eval(env *Env) (value.Value, error) {
 	case in.Kind() != value.KindArray:
 		return value.Value{}, mongoerr.Newf(40080, "$reduce requires that 'input' be an array, found: %s", in)
 	}
+	before, most := env.held, env.mapBytes()
 	acc, err := r.initial.eval(env)
 	if err != nil {
 		return value.Value{}, err
@@ -362,6 +391,10 @@ func (r *reduce) eval(env *Env) (value.Value, error) {
 		env.Set(r.this, it.Value())
 		env.Set(r.acc, acc)
 		if acc, err = r.body.eval(env); err != nil {
+			return value.Value{}, err
+		}
+		acc = env.release(before, acc)
+		if err := checkMapped("$reduce", valueBytes+len(acc.Bytes()), most); err != nil {
 			return value.Value{}, err
 		}
 		if err := checkSize(len(acc.Bytes())); err != nil {

@@ -1,53 +1,79 @@
 package expr
 
 import (
+	"math"
 	"slices"
+	"sort"
 
 	"github.com/duskdb/duskdb/value"
 )
 
 // list holds the elements of one or more arrays, for sorting. The elements of
-// large arrays are stored as positions in the arrays, which need a fifth of
+// large arrays are stored as positions in the arrays, which need a tenth of
 // the memory of values. Operations on a list can be interrupted.
 type list struct {
 	env    *Env
+	op     string        // for errors
 	values []value.Value // of small arrays
 	arrays []value.Doc   // large ones
-	refs   []uint64      // index into arrays, and offset of the element
-	size   int           // of arrays
-	listed int           // number of elements in arrays
+	starts []int         // of each large array, as if they followed one another
+	refs   []uint32      // positions of elements in the large arrays
 }
 
-// manyBytes is the least size of a large array.
-const manyBytes = 256 << 10
+const (
+	manyBytes   = 256 << 10 // the least size of large arrays
+	mostBytes   = math.MaxUint32
+	bytesOfRef  = 4
+	bytesOfItem = 40 // a value.Value
+)
 
-// listOf lists the elements of arrays.
-func listOf(env *Env, arrays ...value.Value) (*list, error) {
-	l := &list{env: env}
+// listOf lists the elements of arrays, for an operator.
+func listOf(env *Env, op string, arrays ...value.Value) (*list, error) {
+	l := &list{env: env, op: op}
+	size := 0
 	for _, a := range arrays {
-		l.size += len(a.Doc())
+		l.arrays, l.starts = append(l.arrays, a.Doc()), append(l.starts, size)
+		size += len(a.Doc())
 	}
-	if l.size < manyBytes {
-		for _, a := range arrays {
-			for it := a.Doc().Iter(); it.Next(); {
-				l.values = append(l.values, it.Value())
-			}
+	large := size >= manyBytes && size <= mostBytes // the same array may be given often
+	n, each := 0, bytesOfItem
+	if large {
+		each = bytesOfRef
+	}
+	for _, d := range l.arrays {
+		n += d.Len()
+	}
+	if n*each >= smallValue {
+		if err := env.hold(op, n*each); err != nil {
+			return nil, err
 		}
-		return l, nil
 	}
-	for i, a := range arrays {
-		d := a.Doc()
-		l.arrays = append(l.arrays, d)
+	if large {
+		l.refs = make([]uint32, 0, n)
+		return l, l.addRefs()
+	}
+	l.values = make([]value.Value, 0, n)
+	for _, d := range l.arrays {
 		for it := d.Iter(); it.Next(); {
-			if err := env.tick(); err != nil {
-				return nil, err
+			l.values = append(l.values, it.Value())
+		}
+	}
+	l.arrays = nil
+	return l, nil
+}
+
+// addRefs adds the positions of all elements.
+func (l *list) addRefs() error {
+	for i, d := range l.arrays {
+		for it := d.Iter(); it.Next(); {
+			if err := l.env.tick(); err != nil {
+				return err
 			}
 			at := len(d) - 1 - len(it.Rest()) - len(it.Element())
-			l.refs = append(l.refs, uint64(i)<<32|uint64(at))
+			l.refs = append(l.refs, uint32(l.starts[i]+at))
 		}
 	}
-	l.listed = len(l.refs)
-	return l, nil
+	return nil
 }
 
 func (l *list) len() int { return len(l.values) + len(l.refs) }
@@ -60,7 +86,25 @@ func (l *list) at(i int) value.Value {
 	return l.read(l.refs[i])
 }
 
-func (l *list) read(ref uint64) value.Value { return l.arrays[ref>>32].ValueAt(int(uint32(ref))) }
+func (l *list) read(ref uint32) value.Value {
+	if len(l.arrays) == 1 {
+		return l.arrays[0].ValueAt(int(ref))
+	}
+	i, at := l.place(ref)
+	return l.arrays[i].ValueAt(at)
+}
+
+// place returns the array and the position in it that a reference means.
+func (l *list) place(ref uint32) (i, at int) {
+	at = int(ref)
+	switch n := len(l.arrays); {
+	case n > 2:
+		i = sort.Search(n, func(i int) bool { return l.starts[i] > at }) - 1
+	case n == 2 && at >= l.starts[1]:
+		i = 1
+	}
+	return i, at - l.starts[i]
+}
 
 // sort sorts the elements by cmp; the sort is stable.
 func (l *list) sort(cmp func(a, b value.Value) int) (err error) {
@@ -68,14 +112,25 @@ func (l *list) sort(cmp func(a, b value.Value) int) (err error) {
 		slices.SortStableFunc(l.values, cmp)
 		return nil
 	}
-	l.refs, err = mergeSort(l.env, l.refs, func(a, b uint64) int { return cmp(l.read(a), l.read(b)) })
-	return err
+	if err := l.env.hold(l.op, bytesOfRef*len(l.refs)/2); err != nil {
+		return err
+	}
+	return mergeSort(l.env, l.refs, func(a, b uint32) int { return cmp(l.read(a), l.read(b)) })
 }
 
 // distinct removes all but the first of adjacent equal elements.
 func (l *list) distinct() {
 	l.values = slices.CompactFunc(l.values, func(a, b value.Value) bool { return l.env.compare(a, b) == 0 })
-	l.refs = slices.CompactFunc(l.refs, func(a, b uint64) bool { return l.env.compare(l.read(a), l.read(b)) == 0 })
+	kept := l.refs[:0]
+	var last value.Value
+	for i, ref := range l.refs {
+		v := l.read(ref)
+		if i == 0 || l.env.compare(last, v) != 0 {
+			kept = append(kept, ref)
+		}
+		last = v
+	}
+	l.refs = kept
 }
 
 // keep removes the elements for which want is false.
@@ -122,10 +177,20 @@ func (l *list) array(n int) (value.Value, error) {
 	if l.arrays == nil {
 		return value.NewArray(l.values[:min(n, len(l.values))]...), nil
 	}
-	n = min(n, len(l.refs))
-	var out value.ArrayBuilder
-	out.Grow(l.size * n / max(l.listed, 1))
-	for _, ref := range l.refs[:n] {
+	refs := l.refs[:min(n, len(l.refs))]
+	size := emptyDoc + value.ArrayNames(len(refs))
+	for _, ref := range refs {
+		if err := l.env.tick(); err != nil {
+			return value.Value{}, err
+		}
+		i, at := l.place(ref)
+		size += l.arrays[i].SizeAt(at)
+	}
+	out := arrayBuilder{env: l.env, op: l.op}
+	if err := out.reserve(size); err != nil {
+		return value.Value{}, err
+	}
+	for _, ref := range refs {
 		if err := l.env.tick(); err != nil {
 			return value.Value{}, err
 		}
@@ -138,49 +203,98 @@ func (l *list) array(n int) (value.Value, error) {
 // merging.
 const sortRun = 16
 
-// mergeSort is a stable sort that can be interrupted. It returns the sorted
-// slice, which may be another one.
-func mergeSort[T any](env *Env, s []T, cmp func(a, b T) int) ([]T, error) {
+// mergeSort is a stable sort that can be interrupted. It needs room for half of
+// the elements.
+func mergeSort[T any](env *Env, s []T, cmp func(a, b T) int) error {
 	for from := 0; from < len(s); from += sortRun {
-		if err := env.tick(); err != nil {
-			return nil, err
-		}
-		slices.SortStableFunc(s[from:min(from+sortRun, len(s))], cmp)
-	}
-	if len(s) <= sortRun {
-		return s, nil
-	}
-	other := make([]T, len(s))
-	for run := sortRun; run < len(s); run *= 2 {
-		for from := 0; from < len(s); from += 2 * run {
-			middle, end := min(from+run, len(s)), min(from+2*run, len(s))
-			if err := merge(env, other[from:end], s[from:middle], s[middle:end], cmp); err != nil {
-				return nil, err
-			}
-		}
-		s, other = other, s
-	}
-	return s, nil
-}
-
-// merge merges two sorted runs into out.
-func merge[T any](env *Env, out, a, b []T, cmp func(a, b T) int) error {
-	if len(a) > 0 && (len(b) == 0 || cmp(a[len(a)-1], b[0]) <= 0) { // in order already
-		copy(out[copy(out, a):], b)
-		return env.tick()
-	}
-	if len(a) > 0 && cmp(b[len(b)-1], a[0]) < 0 { // in reverse
-		copy(out[copy(out, b):], a)
-		return env.tick()
-	}
-	for i := range out {
 		if err := env.tick(); err != nil {
 			return err
 		}
-		if len(b) == 0 || len(a) > 0 && cmp(a[0], b[0]) <= 0 {
-			out[i], a = a[0], a[1:]
+		sortShort(s[from:min(from+sortRun, len(s))], cmp)
+	}
+	var spare []T
+	for run := sortRun; run < len(s); run *= 2 {
+		for from := 0; from+run < len(s); from += 2 * run {
+			both := s[from:min(from+2*run, len(s))]
+			if cmp(both[run-1], both[run]) <= 0 { // in order already
+				if err := env.tick(); err != nil {
+					return err
+				}
+				continue
+			}
+			if spare == nil {
+				spare = make([]T, len(s)/2)
+			}
+			merge := mergeUp[T]
+			if len(both)-run < run {
+				merge = mergeDown[T]
+			}
+			if cmp(both[len(both)-1], both[0]) < 0 { // in reverse
+				merge = swap[T]
+			}
+			if err := merge(env, spare, both, run, cmp); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sortShort sorts a few elements. Those in reverse are common, and most expensive to insert.
+func sortShort[T any](s []T, cmp func(a, b T) int) {
+	falling := 1
+	for falling < len(s) && cmp(s[falling-1], s[falling]) > 0 {
+		falling++
+	}
+	if falling < len(s) {
+		slices.SortStableFunc(s, cmp)
+	} else {
+		slices.Reverse(s)
+	}
+}
+
+// swap exchanges s[:n] and s[n:].
+func swap[T any](env *Env, spare, s []T, n int, _ func(a, b T) int) error {
+	if len(s)-n < n {
+		b := spare[:copy(spare, s[n:])]
+		copy(s[len(b):], s[:n])
+		copy(s, b)
+	} else {
+		a := spare[:copy(spare, s[:n])]
+		copy(s[copy(s, s[n:]):], a)
+	}
+	return env.tick()
+}
+
+// mergeUp merges the sorted s[:n] and s[n:] from their beginnings, with a copy of the
+// first in spare.
+func mergeUp[T any](env *Env, spare, s []T, n int, cmp func(a, b T) int) error {
+	a, b := spare[:copy(spare, s[:n])], s[n:]
+	for i := 0; len(a) > 0; i++ {
+		if err := env.tick(); err != nil {
+			return err
+		}
+		if len(b) == 0 || cmp(a[0], b[0]) <= 0 {
+			s[i], a = a[0], a[1:]
 		} else {
-			out[i], b = b[0], b[1:]
+			s[i], b = b[0], b[1:]
+		}
+	}
+	return nil
+}
+
+// mergeDown merges the sorted s[:n] and s[n:] from their ends, with a copy of the second
+// in spare.
+func mergeDown[T any](env *Env, spare, s []T, n int, cmp func(a, b T) int) error {
+	a, b := s[:n], spare[:copy(spare, s[n:])]
+	for i := len(s) - 1; len(b) > 0; i-- {
+		if err := env.tick(); err != nil {
+			return err
+		}
+		if len(a) == 0 || cmp(a[len(a)-1], b[len(b)-1]) <= 0 {
+			s[i], b = b[len(b)-1], b[:len(b)-1]
+		} else {
+			s[i], a = a[len(a)-1], a[:len(a)-1]
 		}
 	}
 	return nil

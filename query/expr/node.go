@@ -145,12 +145,16 @@ type object struct {
 func (o *object) eval(env *Env) (value.Value, error) {
 	var b value.Builder
 	b.Reset(make([]byte, 0, 64))
+	before := env.held
 	for i, n := range o.values {
 		v, err := n.eval(env)
 		if err != nil {
 			return value.Value{}, err
 		}
 		b.Append(o.names[i], v)
+		if env.held != before { // the value has been copied
+			env.held = before + b.Len()
+		}
 		if err := checkSize(b.Len()); err != nil {
 			return value.Value{}, err
 		}
@@ -173,12 +177,16 @@ type array struct{ elems []node }
 
 func (a *array) eval(env *Env) (value.Value, error) {
 	var out value.ArrayBuilder
+	before := env.held
 	for _, n := range a.elems {
 		v, err := n.eval(env)
 		if err != nil {
 			return value.Value{}, err
 		}
 		out.Append(v)
+		if env.held != before { // the value has been copied
+			env.held = before + out.Size()
+		}
 		if err := checkSize(out.Size()); err != nil {
 			return value.Value{}, err
 		}
@@ -214,7 +222,14 @@ type call struct {
 	data any // prepared by the operator at compile time
 }
 
-func (c *call) eval(env *Env) (value.Value, error) { return c.op.eval(c, env) }
+func (c *call) eval(env *Env) (value.Value, error) {
+	before := env.held
+	v, err := c.op.eval(c, env)
+	if env.held != before {
+		v = env.release(before, v)
+	}
+	return v, err
+}
 
 func (c *call) deps(d *depSink) {
 	if c.op.volatile && d.volatile != nil {

@@ -106,7 +106,7 @@ func (p *parser) fold(n node) node {
 		return n
 	}
 	env, probe := NewEnv(0), &collationProbe{}
-	env.Collation = probe
+	env.Collation, env.folding = probe, true
 	env.Interrupt = func() error {
 		if p.folded++; p.folded > mostFolded {
 			return errTooLong

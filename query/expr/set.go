@@ -7,8 +7,8 @@ import (
 
 // sorted lists the distinct elements of arrays in ascending order. Of equal
 // elements the first is kept.
-func sorted(env *Env, arrays ...value.Value) (*list, error) {
-	l, err := listOf(env, arrays...)
+func sorted(env *Env, op string, arrays ...value.Value) (*list, error) {
+	l, err := listOf(env, op, arrays...)
 	if err == nil {
 		err = l.sort(env.compare)
 	}
@@ -42,7 +42,7 @@ func evalSetUnion(c *call, env *Env) (value.Value, error) {
 	if null || err != nil {
 		return value.Null(), err
 	}
-	all, err := sorted(env, arrays...)
+	all, err := sorted(env, c.op.name, arrays...)
 	if err != nil {
 		return value.Value{}, err
 	}
@@ -59,13 +59,13 @@ func evalSetIntersection(c *call, env *Env) (value.Value, error) {
 	if len(arrays) == 0 {
 		return value.NewArray(), nil
 	}
-	common, err := sorted(env, arrays[0])
+	common, err := sorted(env, c.op.name, arrays[0])
 	for _, a := range arrays[1:] {
 		if err != nil {
 			break
 		}
 		var other *list
-		if other, err = sorted(env, a); err == nil {
+		if other, err = sorted(env, c.op.name, a); err == nil {
 			err = common.keep(other.has)
 		}
 	}
@@ -87,25 +87,28 @@ func evalSetDifference(c *call, env *Env) (value.Value, error) {
 	case b.Kind() != value.KindArray:
 		return value.Value{}, mongoerr.Newf(17049, "both operands of $setDifference must be arrays. Second argument is of type: %s", b.Kind())
 	}
-	return difference(env, a, b)
+	return difference(env, c.op.name, a, b)
 }
 
 // difference lists the distinct elements of a that are not in b, in the order
 // of a.
-func difference(env *Env, a, b value.Value) (value.Value, error) {
-	set, err := sorted(env, b)
+func difference(env *Env, op string, a, b value.Value) (value.Value, error) {
+	set, err := sorted(env, op, b)
 	if err != nil {
 		return value.Value{}, err
 	}
-	all, err := listOf(env, a)
+	all, err := listOf(env, op, a)
 	if err != nil {
+		return value.Value{}, err
+	}
+	if err := env.hold(op, (2*bytesOfRef+1)*all.len()); err != nil {
 		return value.Value{}, err
 	}
 	order := make([]uint32, all.len())
 	for i := range order {
 		order[i] = uint32(i)
 	}
-	order, err = mergeSort(env, order, func(x, y uint32) int { return env.compare(all.at(int(x)), all.at(int(y))) })
+	err = mergeSort(env, order, func(x, y uint32) int { return env.compare(all.at(int(x)), all.at(int(y))) })
 	if err != nil {
 		return value.Value{}, err
 	}
@@ -137,7 +140,7 @@ func evalSetEquals(c *call, env *Env) (value.Value, error) {
 		if v.Kind() != value.KindArray {
 			return value.Value{}, mongoerr.Newf(17044, "All operands of $setEquals must be arrays. %d-th argument is of type: %s", i+1, v.Kind())
 		}
-		set, err := sorted(env, v)
+		set, err := sorted(env, c.op.name, v)
 		if err != nil {
 			return value.Value{}, err
 		}
@@ -195,7 +198,7 @@ func evalSetIsSubset(c *call, env *Env) (value.Value, error) {
 	case b.Kind() != value.KindArray:
 		return value.Value{}, mongoerr.Newf(17042, "both operands of $setIsSubset must be arrays. Second argument is of type: %s", b.Kind())
 	}
-	all, err := sorted(env, b)
+	all, err := sorted(env, c.op.name, b)
 	if err != nil {
 		return value.Value{}, err
 	}

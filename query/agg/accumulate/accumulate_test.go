@@ -1,9 +1,12 @@
 package accumulate
 
 import (
+	"bytes"
 	"math"
 	"math/big"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -196,5 +199,43 @@ func BenchmarkSumDoubles(b *testing.B) {
 	s := NewSum()
 	for i := range b.N {
 		_ = s.Add(value.Double(float64(i) * 0.1))
+	}
+}
+
+// TestPushIsNotCopied: a long $push is not copied to grow, and its result once.
+func TestPushIsNotCopied(t *testing.T) {
+	const n = 20_000
+	v := value.String(strings.Repeat("x", 1000))
+	var p *Push
+	var array value.Doc
+	var before, middle, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	p = NewPush(MemoryLimit)
+	for range n {
+		if err := p.Add(v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runtime.ReadMemStats(&middle)
+	array = p.Result().Doc()
+	runtime.ReadMemStats(&after)
+	size := uint64(len(array))
+	if got := middle.TotalAlloc - before.TotalAlloc; got > size*11/10+mostPart || uint64(p.Size()) > size+2*mostPart {
+		t.Errorf("%d bytes allocated, Size is %d, for an array of %d", got, p.Size(), size)
+	}
+	if got := after.TotalAlloc - middle.TotalAlloc; got > size*11/10 {
+		t.Errorf("%d bytes allocated for the result of %d", got, size)
+	}
+	b := value.NewBuilder()
+	p.AppendTo(b.String("s", "x"), "a")
+	d := b.Int32("n", 1).Doc()
+	if !bytes.Equal(d.Lookup("a").Doc(), array) || d.Lookup("n").Int32() != 1 {
+		t.Error("a document with the array has another one")
+	}
+	if err := value.Validate(d); err != nil {
+		t.Error(err)
+	}
+	if array.Len() != n || array.Index(n-1).Str() != v.Str() {
+		t.Errorf("%d elements", array.Len())
 	}
 }

@@ -130,10 +130,18 @@ func (e *Extreme) Merge(p value.Value) error { return e.Add(p) }
 
 // Push is $push: an array of all values; missing ones are left out.
 type Push struct {
-	elements []byte // of the array, encoded
-	n        int
-	limit    int
+	parts [][]byte // of the array, encoded; all but the last are full
+	n     int
+	size  int // of the parts
+	room  int // their capacities
+	limit int
 }
+
+// The parts double up to mostPart. A long array is never copied to grow.
+const (
+	leastPart = 64
+	mostPart  = 1 << 20
+)
 
 // NewPush makes a $push that may grow to limit bytes.
 func NewPush(limit int) *Push { return &Push{limit: limit} }
@@ -146,24 +154,45 @@ func (p *Push) Add(v value.Value) error {
 	if v.IsMissing() {
 		return nil
 	}
-	p.elements = append(p.elements, byte(v.Kind()))
-	p.elements = append(value.AppendIndex(p.elements, p.n), 0)
-	p.elements = value.AppendPayload(p.elements, v)
+	part := p.part(len(v.Bytes()) + 32) // at most: type, name, length and a number
+	before := len(*part)
+	e := append(*part, byte(v.Kind()))
+	e = append(value.AppendIndex(e, p.n), 0)
+	*part = value.AppendPayload(e, v)
 	p.n++
-	if len(p.elements) > p.limit {
-		return tooMuch("$push", len(p.elements), p.limit)
+	p.size += len(*part) - before
+	if p.size > p.limit {
+		return tooMuch("$push", p.size, p.limit)
 	}
 	return nil
 }
 
+// part returns the last part, which has room for n more bytes.
+func (p *Push) part(n int) *[]byte {
+	last := len(p.parts) - 1
+	if last < 0 || cap(p.parts[last])-len(p.parts[last]) < n {
+		c := max(min(p.room, mostPart), leastPart, n)
+		p.parts = append(p.parts, make([]byte, 0, c))
+		p.room += c
+		last++
+	}
+	return &p.parts[last]
+}
+
+// AppendTo appends the array to a document.
+func (p *Push) AppendTo(b *value.Builder, name string) { b.Joined(name, p.parts...) }
+
 // Result is the array.
 func (p *Push) Result() value.Value {
-	doc := value.OpenDoc(make([]byte, 0, 5+len(p.elements)))
-	return value.Array(value.CloseDoc(append(doc, p.elements...), 0))
+	doc := value.OpenDoc(make([]byte, 0, 5+p.size))
+	for _, part := range p.parts {
+		doc = append(doc, part...)
+	}
+	return value.Array(value.CloseDoc(doc, 0))
 }
 
 // Size is the memory held.
-func (p *Push) Size() int { return overhead + cap(p.elements) }
+func (p *Push) Size() int { return overhead + p.room }
 
 // Partial is the state for Merge.
 func (p *Push) Partial() value.Value { return p.Result() }

@@ -154,6 +154,7 @@ type Run struct {
 	inputs inputs
 	size   int64
 	limit  int64 // of size
+	claim  stage.Claim
 	store  spill.Store
 }
 
@@ -254,7 +255,7 @@ func (g *Run) check() error {
 	if g.size > g.limit {
 		return g.spill()
 	}
-	return nil
+	return g.claim.Grow(g.x, g.size)
 }
 
 // begin makes a new group.
@@ -378,12 +379,21 @@ func (g *Run) merge() (stage.Iterator, error) {
 	}}, nil
 }
 
+// appender is an accumulator whose result may be large, so that it is not built on its own.
+type appender interface {
+	AppendTo(b *value.Builder, name string)
+}
+
 // result is the document of a finished group.
 func (s *Stage) result(grp *group) (value.Doc, error) {
 	var b value.Builder
 	b.Reset(make([]byte, 0, 64))
 	b.Append("_id", grp.id)
 	for i, a := range s.Fields {
+		if long, ok := grp.states[i].(appender); ok {
+			long.AppendTo(&b, a.field)
+			continue
+		}
 		v, err := resultOf(grp.states[i])
 		if err != nil {
 			return nil, err
@@ -421,6 +431,7 @@ func (it *groupIterator) Next() (value.Doc, error) {
 	if err != nil {
 		return nil, err
 	}
+	grp.states = nil // the table of groups has it still
 	return d, it.g.x.Tick()
 }
 

@@ -156,6 +156,7 @@ type facetInput struct {
 	s     *facetStage
 	docs  []stage.MetaDoc
 	size  int64
+	claim stage.Claim
 	n     uint64 // documents on disk
 	store spill.Store
 }
@@ -175,6 +176,9 @@ func (in *facetInput) fill(src stage.Iterator) error {
 			if err := in.spill(); err != nil {
 				return err
 			}
+		}
+		if err := in.claim.Grow(in.x, in.size); err != nil {
+			return err
 		}
 	}
 }

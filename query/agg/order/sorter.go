@@ -45,6 +45,7 @@ type Sorter struct {
 	// replaced counts the changes of the worst document in a full sorter.
 	replaced int
 	arena    arena
+	claim    stage.Claim
 	store    spill.Store
 	own      bool // documents are copied: each is a part of a larger buffer
 }
@@ -116,7 +117,7 @@ func (r *Sorter) AddRecord(rec Record) error {
 	if r.size > r.memory {
 		return r.spill()
 	}
-	return nil
+	return r.claim.Grow(r.x, r.size)
 }
 
 // spill writes the records in memory to disk, as a sorted run.

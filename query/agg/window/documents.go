@@ -17,6 +17,7 @@ type windowDocs struct {
 	size  int64       // of docs
 	disk  *spill.List // nil: in memory
 	held  int64       // bytes of what the operators keep
+	claim stage.Claim
 }
 
 func (w *windowDocs) len() int {
@@ -34,7 +35,7 @@ func (w *windowDocs) add(d value.Doc) error {
 	w.docs = append(w.docs, d)
 	w.size += int64(len(d)) + 96
 	if w.size <= w.limit() {
-		return nil
+		return w.claim.Grow(w.x, w.size)
 	}
 	if !w.x.AllowDiskUse {
 		return mongoerr.Newf(5643011, "Exceeded memory limit in DocumentSourceSetWindowFields, used %d bytes but max allowed is %d", w.size, w.limit())
@@ -88,7 +89,7 @@ func (w *windowDocs) at(i int) (value.Doc, error) {
 func (w *windowDocs) hold(n int64) error {
 	w.held += n
 	if w.held+w.size <= w.limit() {
-		return nil
+		return w.claim.Grow(w.x, w.held+w.size)
 	}
 	if w.disk == nil && w.x.AllowDiskUse {
 		if err := w.spill(); err != nil {
