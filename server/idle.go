@@ -22,7 +22,7 @@ const (
 	quietBytes    = 4 << 20  // allocated in a quiet second, at most
 	quietSeconds  = 3        // before memory is returned
 	worthRelease  = 64 << 20 // allocated since the last time, at least,
-	worthFraction = 2        // and this fraction of the live heap, because a collection scans it
+	worthFraction = 4        // and this fraction of the live heap, because a collection scans it
 )
 
 func newIdleRelease() *idleRelease {
@@ -33,10 +33,11 @@ func newIdleRelease() *idleRelease {
 	}}
 }
 
-// step is called once a second.
-func (r *idleRelease) step() {
+// step is called once a second. busy reports whether an operation has claimed memory: it may
+// allocate nothing for seconds, and what it holds could not be freed yet.
+func (r *idleRelease) step(busy bool) {
 	allocated, live := r.read()
-	if allocated-r.last > quietBytes {
+	if allocated-r.last > quietBytes || busy {
 		r.quiet = 0
 	} else {
 		r.quiet++

@@ -29,7 +29,7 @@ func (s *Server) watch() {
 		}
 		s.checkConnections(real.Now())
 		if s.gc != nil {
-			s.gc.idle.step()
+			s.gc.idle.step(s.service.Turns.Claims())
 		}
 	}
 }

@@ -130,6 +130,13 @@ func (t *Turns) Claim(turn *Turn, n int64) {
 	}
 }
 
+// Claims reports whether an operation has claimed memory.
+func (t *Turns) Claims() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.claimed > 0
+}
+
 // lacking reports whether memory is scarce.
 func (t *Turns) lacking() bool { return t.scarce || t.claimed > t.limit }
 
