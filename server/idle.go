@@ -1,8 +1,11 @@
 package server
 
 import (
+	"context"
 	"runtime/debug"
 	"runtime/metrics"
+
+	"github.com/duskdb/duskdb/storage"
 )
 
 // idleRelease returns memory to the system when a busy server has become idle.
@@ -16,6 +19,7 @@ type idleRelease struct {
 	last     uint64 // allocated, a second ago
 	released uint64 // value of allocated when memory was last returned
 	quiet    int    // seconds
+	data     int64  // bytes of the documents when memory was last returned, or more if there were more since
 }
 
 const (
@@ -23,6 +27,8 @@ const (
 	quietSeconds  = 3        // before memory is returned
 	worthRelease  = 64 << 20 // allocated since the last time, at least,
 	worthFraction = 4        // and this fraction of the live heap, because a collection scans it
+	worthRemoved  = 16 << 20 // bytes of documents that were removed, at least, and the same fraction of all
+	lookForData   = 4        // seconds
 )
 
 func newIdleRelease() *idleRelease {
@@ -34,8 +40,9 @@ func newIdleRelease() *idleRelease {
 }
 
 // step is called once a second. busy reports whether an operation has claimed memory: it may
-// allocate nothing for seconds, and what it holds could not be freed yet.
-func (r *idleRelease) step(busy bool) {
+// allocate nothing for seconds, and what it holds could not be freed yet. data is the size of
+// the documents in memory: removing many allocates little.
+func (r *idleRelease) step(busy bool, data func() int64) {
 	allocated, live := r.read()
 	if allocated-r.last > quietBytes || busy {
 		r.quiet = 0
@@ -43,9 +50,50 @@ func (r *idleRelease) step(busy bool) {
 		r.quiet++
 	}
 	r.last = allocated
-	if r.quiet < quietSeconds || allocated-r.released < max(worthRelease, live/worthFraction) {
+	if r.quiet < quietSeconds {
 		return
 	}
-	r.released = allocated
-	r.free()
+	worth := allocated-r.released >= max(worthRelease, live/worthFraction)
+	if (r.quiet-quietSeconds)%lookForData == 0 && r.shrunk(data()) {
+		worth = true
+	}
+	if worth {
+		r.released = allocated
+		r.free()
+	}
+}
+
+// shrunk reports whether much of the data has been removed.
+func (r *idleRelease) shrunk(data int64) bool {
+	if r.data-data < max(worthRemoved, r.data/worthFraction) {
+		r.data = max(r.data, data)
+		return false
+	}
+	r.data = data
+	return true
+}
+
+// residentData is the size of the documents that an engine has in memory.
+type residentData struct {
+	engine  storage.Engine
+	commits int64 // when bytes was read
+	bytes   int64
+}
+
+// read returns the size in bytes, 0 for an engine that has its data elsewhere. It adds up
+// the sizes of all collections if there was a commit since the last time.
+func (d *residentData) read(ctx context.Context) int64 {
+	st, err := d.engine.Stats()
+	if err != nil || !st.Resident || st.Commits == d.commits {
+		return d.bytes
+	}
+	n := int64(0)
+	err = d.engine.View(ctx, func(tx storage.Tx) (err error) {
+		n, err = storage.DataBytes(tx)
+		return err
+	})
+	if err == nil {
+		d.bytes, d.commits = n, st.Commits
+	}
+	return d.bytes
 }

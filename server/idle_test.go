@@ -1,6 +1,11 @@
 package server
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"github.com/duskdb/duskdb/value"
+)
 
 // TestIdleRelease: memory is returned to the system once after much was allocated, when
 // the server is idle again and not while it works.
@@ -8,11 +13,12 @@ func TestIdleRelease(t *testing.T) {
 	const mb = 1 << 20
 	var allocated, live uint64
 	freed, busy := 0, false
+	data := int64(0)
 	r := &idleRelease{free: func() { freed++ }, read: func() (uint64, uint64) { return allocated, live }}
 	steps := func(n int, perSecond uint64) {
 		for range n {
 			allocated += perSecond
-			r.step(busy)
+			r.step(busy, func() int64 { return data })
 		}
 	}
 	for _, s := range []struct {
@@ -44,5 +50,47 @@ func TestIdleRelease(t *testing.T) {
 		if steps(s.seconds, s.rate); freed != s.want {
 			t.Errorf("%s: given back %d times, want %d", s.what, freed, s.want)
 		}
+	}
+	live = 10 * mb
+	for _, s := range []struct {
+		what    string
+		seconds int
+		data    int64
+		want    int
+	}{
+		{"data come", 30, 100 * mb, 4},
+		{"a few go", 30, 80 * mb, 4},
+		{"some more go", 4, 70 * mb, 5},
+		{"no more", 30, 70 * mb, 5},
+		{"they come and go", 30, 10 * mb, 6},
+		{"little is left to go", 30, 0, 6},
+	} {
+		data = s.data
+		if steps(s.seconds, 0); freed != s.want {
+			t.Errorf("%s: given back %d times, want %d", s.what, freed, s.want)
+		}
+	}
+}
+
+// TestResidentData: the size is that of the documents, and falls when a collection is
+// dropped. Without a commit, it is not added up again.
+func TestResidentData(t *testing.T) {
+	const size = 1 << 20
+	s := serveConfig(t, Config{DBPath: t.TempDir()})
+	c := dial(t, s)
+	d := residentData{engine: s.service.Engine}
+	before := d.read(t.Context())
+	c.ok(t, value.NewDoc("insert", value.String("c"), "documents", value.NewArray(value.Document(value.NewDoc("s", value.String(strings.Repeat("x", size))))), "$db", value.String("test")))
+	full := d.read(t.Context())
+	if full-before < size {
+		t.Errorf("%d bytes more after an insert of %d", full-before, size)
+	}
+	d.bytes++ // seen if nothing is read
+	if got := d.read(t.Context()); got != full+1 {
+		t.Errorf("%d bytes without a commit, want %d", got, full+1)
+	}
+	c.ok(t, value.NewDoc("drop", value.String("c"), "$db", value.String("test")))
+	if got := d.read(t.Context()); full-got < size/2 { // the drop has an entry in the change log
+		t.Errorf("%d bytes less after a drop of %d", full-got, size)
 	}
 }

@@ -21,6 +21,7 @@ const watchEvery = time.Second
 func (s *Server) watch() {
 	defer s.wg.Done()
 	real := clock.System()
+	data := residentData{engine: s.service.Engine}
 	for {
 		select {
 		case <-s.ctx.Done():
@@ -29,7 +30,7 @@ func (s *Server) watch() {
 		}
 		s.checkConnections(real.Now())
 		if s.gc != nil {
-			s.gc.idle.step(s.service.Turns.Claims())
+			s.gc.idle.step(s.service.Turns.Claims(), func() int64 { return data.read(s.ctx) })
 		}
 	}
 }

@@ -67,7 +67,11 @@ func runCompact(c *kernel.Call) error {
 		return kernel.Translate(ns, err)
 	}
 	if a.DryRun {
-		live, err := liveBytes(c)
+		live := int64(0)
+		err := c.View(func(tx storage.Tx) (err error) {
+			live, err = storage.DataBytes(tx)
+			return err
+		})
 		c.Reply.Append("estimatedBytesFreed", value.Int(max(before.FileBytes-live, 0)))
 		return err
 	}
@@ -80,30 +84,6 @@ func runCompact(c *kernel.Call) error {
 	}
 	c.Reply.Append("bytesFreed", value.Int(max(before.FileBytes-after.FileBytes, 0)))
 	return nil
-}
-
-// liveBytes is the size of the documents of all collections.
-func liveBytes(c *kernel.Call) (live int64, err error) {
-	err = c.View(func(tx storage.Tx) error {
-		live = 0
-		infos, err := tx.Collections("")
-		if err != nil {
-			return err
-		}
-		for _, info := range infos {
-			coll, err := tx.Collection(info.Namespace)
-			if err != nil {
-				return err
-			}
-			size, err := coll.Size()
-			if err != nil {
-				return err
-			}
-			live += size
-		}
-		return nil
-	})
-	return live, err
 }
 
 func checkSpaceTarget(command string, target *int64) error {
