@@ -116,7 +116,8 @@ func TestForecastCountsMessages(t *testing.T) {
 	}
 }
 
-// The reply has the durations of the last passes.
+// The reply has the durations of the last passes, by the kinds of expiry that had something
+// due.
 func TestForecastTellsOfPasses(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{"createIndexes": "c", "indexes": [{"key": {"x": 1}, "name": "x_1", "expireAfterSeconds": 10}]}`)
@@ -124,9 +125,15 @@ func TestForecastTellsOfPasses(t *testing.T) {
 	if reply := h.OK(`{"expirationStats": 1}`); !reply.Lookup("lastPass").Doc().IsEmpty() || reply.Lookup("recentPassMillis").Doc().Len() != 0 {
 		t.Errorf("%s tells of a pass that was not", reply)
 	}
-	for range 12 {
+	for range 11 {
 		h.Pass(10)
 	}
+	idle := h.OK(`{"expirationStats": 1}`).Lookup("lastPass").Doc()
+	if idle.Lookup("tookMillis").AsDouble() <= 0 || !idle.Lookup("policyMillis").Doc().IsEmpty() {
+		t.Errorf("last pass, which had nothing to do: %s", idle)
+	}
+	h.OK(`{"insert": "c", "documents": [{"x": {"$date": "2026-01-01T00:00:00Z"}}]}`)
+	h.Pass(10)
 	reply := h.OK(`{"expirationStats": 1}`)
 	last := reply.Lookup("lastPass").Doc()
 	if last.Lookup("tookMillis").AsDouble() <= 0 || last.Lookup("policyMillis").Doc().Lookup("ttl").AsDouble() <= 0 || !last.Lookup("deleted").Doc().Has("ttl") || last.Lookup("at").DateTime() != harness.TestStart.UnixMilli()+120_000 {
