@@ -8,7 +8,6 @@ import (
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/pipeline"
 	"github.com/duskdb/duskdb/commands/write"
-	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -36,14 +35,14 @@ func runDistinct(c *kernel.Call) error {
 	if err := d.fill(); err != nil {
 		return kernel.Translate(ns, err)
 	}
-	set := d.set
-	if set.Bytes > kernel.MaxDocumentBytes {
-		return mongoerr.New(17217, "distinct too big, 16mb cap")
-	}
-	if err := c.AwaitReplyMemory(int(set.Bytes)); err != nil {
+	if err := c.AwaitReplyMemory(d.set.Bytes()); err != nil {
 		return err
 	}
-	c.Reply.Append("values", value.NewArray(set.Sorted()...))
+	c.Reply.StartArray("values")
+	for _, v := range d.set.Sorted() {
+		c.Reply.Append("", v)
+	}
+	c.Reply.End()
 	if c.Held != nil {
 		c.Reply.Append("atClusterTime", clustertime.Value(c.Held.TS))
 	}
@@ -79,7 +78,7 @@ func (d *distinct) open() error {
 	if err != nil {
 		return err
 	}
-	d.set, d.src, d.refused = newDistinctSet(d.a.Key, collator), nil, nil
+	d.set, d.src, d.refused = exec.NewDistinctSet(d.a.Key, collator), nil, nil
 	if d.throughView = m.ReadThrough(); !d.throughView {
 		d.refused = d.openRecords(info, collator)
 	}
@@ -116,10 +115,8 @@ func (d *distinct) fill() error {
 		if !ok || err != nil {
 			return err
 		}
-		d.set.Add(r.Doc)
+		if err := d.set.Add(d.c, r.Doc); err != nil {
+			return err
+		}
 	}
-}
-
-func newDistinctSet(key string, c value.Collator) *exec.DistinctSet {
-	return &exec.DistinctSet{Path: value.ParsePath(key), Collator: c, Seen: map[string]struct{}{}}
 }

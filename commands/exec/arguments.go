@@ -3,7 +3,6 @@ package exec
 import (
 	"cmp"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/duskdb/duskdb/commands/args"
@@ -197,50 +196,6 @@ func (a *DistinctArgs) Check() error {
 		return mongoerr.New(31032, "Key field cannot contain an embedded null byte")
 	}
 	return canonical.CheckHint(a.Hint)
-}
-
-// DistinctSet collects the distinct values behind a path; of equal ones, the
-// first that was seen.
-type DistinctSet struct {
-	Path     value.Path          // of the field
-	Collator value.Collator      // of what is equal, nil: by bytes
-	Seen     map[string]struct{} // keys of the values so far; the maker gives an empty map
-	values   []value.Value
-	Bytes    int // about the size of the values, for the limit of the reply
-	scratch  []byte
-}
-
-// Add adds the values of a document: of an array, its elements.
-func (s *DistinctSet) Add(d value.Doc) {
-	s.Path.Walk(d, func(v value.Value) bool {
-		if v.Kind() == value.KindArray {
-			for e := range v.Doc().Values() {
-				s.addValue(e)
-			}
-			return false
-		}
-		s.addValue(v)
-		return false
-	})
-}
-
-// Sorted are the values in ascending order.
-func (s *DistinctSet) Sorted() []value.Value {
-	slices.SortFunc(s.values, func(a, b value.Value) int { return value.CompareWith(a, b, s.Collator) })
-	return s.values
-}
-
-func (s *DistinctSet) addValue(v value.Value) {
-	if v.IsMissing() {
-		return
-	}
-	s.scratch = value.AppendKeyWith(s.scratch[:0], v, s.Collator)
-	if _, known := s.Seen[string(s.scratch)]; known {
-		return
-	}
-	s.Seen[string(s.scratch)] = struct{}{}
-	s.values = append(s.values, v)
-	s.Bytes += len(v.Bytes()) + 16
 }
 
 // FindArgs are the arguments of find.

@@ -222,13 +222,13 @@ func (c *Call) Interrupted() error {
 	return mongoerr.From(context.Cause(c.Ctx))
 }
 
-// largeReply is the size from which a reply waits for memory.
-const largeReply = 1 << 20
+// LargeReply is the size, in bytes, from which a reply waits for memory.
+const LargeReply = 1 << 20
 
 // AwaitReplyMemory is called before a reply grows to a size. A large reply waits for its
 // share of the memory for replies, as clients may be slow to read them.
 func (c *Call) AwaitReplyMemory(size int) error {
-	if size <= largeReply || c.Conn == nil || c.Conn.LargeReply == nil {
+	if size <= LargeReply || c.Conn == nil || c.Conn.LargeReply == nil {
 		return nil
 	}
 	if err := c.Conn.LargeReply(c.Ctx); err != nil {

@@ -158,6 +158,8 @@ func DistinctView(c *kernel.Call, ns storage.Namespace, a *exec.DistinctArgs, se
 		if d == nil || err != nil {
 			return err
 		}
-		set.Add(d)
+		if err := set.Add(c, d); err != nil {
+			return err
+		}
 	}
 }
