@@ -56,19 +56,25 @@ func (s *Service) noteClock(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if x.name != "" && x.name != name { // the others believed that this server had ended
-		err = s.removeClock(ctx, x.name)
+	if before := x.registered(); before != "" && before != name { // the others believed that this server had ended
+		err = s.removeClock(ctx, before)
 	}
-	x.name = name
+	x.name.Store(name)
 	return err
+}
+
+// registered is the name under which this server is registered, "" if it is not.
+func (x *sharedClock) registered() string {
+	name, _ := x.name.Load().(string)
+	return name
 }
 
 // LeaveClock removes the server from the list.
 func (s *Service) LeaveClock(ctx context.Context) error {
-	if s.common == nil || s.common.name == "" {
+	if s.common == nil || s.common.registered() == "" {
 		return nil
 	}
-	return s.removeClock(ctx, s.common.name)
+	return s.removeClock(ctx, s.common.registered())
 }
 
 func (s *Service) removeClock(ctx context.Context, name string) error {
@@ -88,8 +94,9 @@ func (s *Service) otherClocks(ctx context.Context) (list []value.Doc, err error)
 		all, err = serverdocs.All(tx, clockServers)
 		return err
 	})
+	own := s.common.registered()
 	for _, d := range all {
-		if d.Lookup("_id").Str() != s.common.name {
+		if d.Lookup("_id").Str() != own {
 			list = append(list, d.Clone())
 		}
 	}

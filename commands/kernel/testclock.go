@@ -32,8 +32,8 @@ type sharedClock struct {
 	moves atomic.Int64  // that were taken, or are being taken
 	busy  atomic.Int32  // moves of this server that it has not taken itself
 
-	mu   sync.Mutex // held while a state is taken
-	name string     // under which this server is registered
+	mu   sync.Mutex   // held while a state is taken
+	name atomic.Value // string: under which this server is registered; nil: it is not
 }
 
 // OpenClock makes the clock the one of all servers over the data, unless it is this server's
