@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/duskdb/duskdb/commands/internal/harness"
+	"github.com/duskdb/duskdb/value"
 )
 
 // distinct returns its values in ascending order, whatever the order of the documents, as
@@ -31,7 +32,7 @@ func TestDistinctIsSorted(t *testing.T) {
 func TestDistinctOfLongValues(t *testing.T) {
 	h := harness.New(t)
 	long := strings.Repeat("x", 300)
-	h.OK(fmt.Sprintf(`{insert: "c", documents: [{s: "%[1]sb"}, {s: "%[1]sa"}, {s: ["%[1]sb", "%[1]sB", "x"]}, {s: "x"}, {s: {y: "%[1]s"}}, {s: {y: "%[1]s"}}, {s: "%[2]s"}]}`, long, strings.Repeat(long, 4000)))
+	h.OK(fmt.Sprintf(`{insert: "c", documents: [{s: "%[1]sb"}, {s: "%[1]sa"}, {s: ["%[1]sb", "%[1]sB", "x"]}, {s: "x"}, {s: {y: "%[1]s"}}, {s: {y: "%[1]s"}}, {s: "%[2]s"}]}`, long, strings.Repeat(long, 400)))
 	for options, want := range map[string]int{``: 6, `, collation: {locale: "en", strength: 2}`: 5} {
 		if got := h.OK(`{distinct: "c", key: "s"` + options + `}`).Lookup("values").Doc(); got.Len() != want {
 			t.Errorf("%s: %d values, want %d: %.2000s", options, got.Len(), want, got)
@@ -45,7 +46,8 @@ func TestDistinctTooBig(t *testing.T) {
 	h := harness.New(t)
 	text := strings.Repeat("x", 2_000_000)
 	for i := range 20 {
-		h.OK(fmt.Sprintf(`{insert: "c", documents: [{_id: %d, s: "%d%s"}]}`, i, i, text))
+		d := value.NewDoc("_id", value.Int32(int32(i)), "s", value.String(fmt.Sprint(i, text)))
+		h.RunOn("test", value.NewDoc("insert", value.String("c"), "documents", value.NewArray(value.Document(d))))
 	}
 	h.OK(`{create: "view", viewOn: "c", pipeline: []}`)
 	examined := func() int64 {
