@@ -55,18 +55,20 @@ func (c *ChangeNotes) Changed(mark uint64) (names []Namespace, all bool, next ui
 	return names, all, c.last
 }
 
-// Note notes a collection of which a change was committed. Views must see the change
-// already: those who have been given the notes do not look at the collection again.
-func (c *ChangeNotes) Note(n *Noted, name Namespace) {
-	if mark := c.mark.Load(); mark != 0 && n.mark.Load() != mark {
-		c.note(n, name)
-	}
-}
-
-// NoteName notes a name that has come to be that of another collection, or of none.
-func (c *ChangeNotes) NoteName(name Namespace) {
-	if c.mark.Load() != 0 {
-		c.note(nil, name)
+// NoteChange notes what a commit did to a collection: before is nil if it made it, after if
+// it dropped it, whose n is then nil, too. Views must see the change already: a caller who was
+// given the notes does not look at the collection again.
+func (c *ChangeNotes) NoteChange(n *Noted, before, after *Info) {
+	mark := c.mark.Load()
+	switch {
+	case mark == 0:
+	case after == nil && before != nil:
+		c.note(nil, before.Namespace)
+	case after != nil && before != nil && before.Namespace != after.Namespace:
+		c.note(nil, before.Namespace)
+		c.note(nil, after.Namespace)
+	case after != nil && n.mark.Load() != mark:
+		c.note(n, after.Namespace)
 	}
 }
 

@@ -89,15 +89,18 @@ func (e *Engine) settle(t *tx) error {
 
 // note notes a change that readers see.
 func (ch *change) note(notes *storage.ChangeNotes) {
-	switch base, cur := ch.base, ch.cur; {
-	case cur == nil && base != nil:
-		notes.NoteName(base.info.Namespace)
-	case cur != nil && base != nil && base.info.Namespace != cur.info.Namespace:
-		notes.NoteName(base.info.Namespace)
-		notes.NoteName(cur.info.Namespace)
-	case cur != nil:
-		notes.Note(cur.noted, cur.info.Namespace)
+	before, _ := ch.base.described()
+	after, noted := ch.cur.described()
+	notes.NoteChange(noted, before, after)
+}
+
+// described is the catalog entry of a collection, nil if there is no collection, and what is
+// noted of its states.
+func (c *coll) described() (*storage.Info, *storage.Noted) {
+	if c == nil {
+		return nil, nil
 	}
+	return c.info, c.noted
 }
 
 // effective reports whether a change changes anything.
