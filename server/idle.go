@@ -88,8 +88,11 @@ func (d *residentData) read(ctx context.Context) int64 {
 		return d.bytes
 	}
 	n := int64(0)
-	err = d.engine.View(ctx, func(tx storage.Tx) (err error) {
-		n, err = storage.DataBytes(tx)
+	err = d.engine.View(ctx, func(tx storage.Tx) error {
+		list, err := tx.Collections("")
+		if err == nil {
+			n, err = storage.DataBytes(tx, list)
+		}
 		return err
 	})
 	if err == nil {

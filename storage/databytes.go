@@ -1,12 +1,8 @@
 package storage
 
-// DataBytes is the size of the documents of all collections, in bytes.
-func DataBytes(tx Tx) (n int64, err error) {
-	infos, err := tx.Collections("")
-	if err != nil {
-		return 0, err
-	}
-	for _, info := range infos {
+// DataBytes is the size of the documents of collections, in bytes.
+func DataBytes(tx Tx, list []*Info) (n int64, err error) {
+	for _, info := range list {
 		coll, err := tx.Collection(info.Namespace)
 		if err != nil {
 			return 0, err

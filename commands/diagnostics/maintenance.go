@@ -68,8 +68,11 @@ func runCompact(c *kernel.Call) error {
 	}
 	if a.DryRun {
 		live := int64(0)
-		err := c.View(func(tx storage.Tx) (err error) {
-			live, err = storage.DataBytes(tx)
+		err := c.View(func(tx storage.Tx) error {
+			list, err := tx.Collections("")
+			if err == nil {
+				live, err = storage.DataBytes(tx, list)
+			}
 			return err
 		})
 		c.Reply.Append("estimatedBytesFreed", value.Int(max(before.FileBytes-live, 0)))

@@ -44,23 +44,6 @@ type transfer struct {
 	tick func(bytes int64)
 }
 
-// size is the number of bytes of all documents. It reads something of each
-// collection, so that the transaction has chosen its state.
-func size(tx storage.Tx, list []*storage.Info) (total int64, err error) {
-	for _, info := range list {
-		c, err := tx.Collection(info.Namespace)
-		if err != nil {
-			return 0, err
-		}
-		n, err := c.Size()
-		if err != nil {
-			return 0, err
-		}
-		total += n
-	}
-	return total, nil
-}
-
 // copyTo copies all collections, in the state of one moment, and returns an imprint
 // of each.
 func (t *transfer) copyTo(ctx context.Context, to storage.Engine) (prints []*imprint, err error) {
@@ -70,7 +53,8 @@ func (t *transfer) copyTo(ctx context.Context, to storage.Engine) (prints []*imp
 		if err != nil {
 			return err
 		}
-		total, err := size(tx, list)
+		// This reads something of each collection, so that the transaction has chosen its state.
+		total, err := storage.DataBytes(tx, list)
 		if err != nil {
 			return err
 		}
