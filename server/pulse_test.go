@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestPulse: it beats while requests are counted, ends when there are none, and begins again.
+// TestPulse: it beats while requests are counted, ends without requests, and begins again.
 func TestPulse(t *testing.T) {
 	t.Parallel()
 	p, done, ended := newPulse(), make(chan struct{}), make(chan struct{})

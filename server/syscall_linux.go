@@ -23,5 +23,5 @@ func sysWrite(fd uintptr, b []byte) (int, syscall.Errno) {
 	return int(n), err
 }
 
-// wakeMonitor is a system call that Go's scheduler is told about.
+// wakeMonitor makes a system call of the ordinary kind, for which the scheduler wakes its monitor.
 func wakeMonitor() { _, _, _ = syscall.Syscall(unix.SYS_GETPID, 0, 0, 0) }

@@ -17,8 +17,8 @@ type DistinctSet struct {
 	values   []value.Value
 	bytes    int // about the size of the values, for the limit of the reply
 
-	small map[string]struct{}            // keys of the values so far,
-	large map[[sha256.Size]byte]struct{} // and the hashes of those that are long; nil: there is none
+	small map[string]struct{}            // keys of the values so far
+	large map[[sha256.Size]byte]struct{} // the hashes of long keys; nil before the first
 	key   []byte
 }
 

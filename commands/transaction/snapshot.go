@@ -100,8 +100,8 @@ func begin(svc *kernel.Service, next func() uint64) (tx storage.Txn, ts uint64, 
 	return tx, ts, err
 }
 
-// openElsewhere opens the snapshot at a time that another server has opened; nil if there
-// is none.
+// openElsewhere opens the snapshot at a time that another server has opened; nil if
+// no server holds one.
 func openElsewhere(l *session.Snapshots, svc *kernel.Service, ts uint64) (*session.HeldSnapshot, error) {
 	e, ok := svc.Engine.(storage.SnapshotNumberer)
 	if !ok || !makeRoom(l, svc) {

@@ -14,7 +14,7 @@ type visitor func(key []byte, id storage.RecordID) bool
 // position end, until it returns false.
 type partVisitor func(p *packed, i, end int) bool
 
-// entryRange is the entries from one on and, if it has an end, before another.
+// entryRange is a range of entries: from is its first, and end, if it has one, is behind its last.
 type entryRange struct {
 	from, end entry
 	ends      bool

@@ -22,7 +22,7 @@ type SharedStore interface {
 	// open: under the first number that next returns and no other state has.
 	HoldNumbered(ctx context.Context, catalog int64, next func() uint64) (SharedSnapshot, uint64, error)
 	// HoldAt holds the state with a number, whatever catalog it has;
-	// [storage.ErrNoSnapshot] if there is none.
+	// [storage.ErrNoSnapshot] if no server holds it.
 	HoldAt(ctx context.Context, number uint64) (SharedSnapshot, error)
 	// Catalog reads the latest catalog: the entries of all collections, with the
 	// documents of those that have changed since a version.

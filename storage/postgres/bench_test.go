@@ -334,22 +334,8 @@ func BenchmarkUpdateOne(b *testing.B) {
 	}
 }
 
-// benchUpdate does what an update command does.
 func benchUpdate(e *postgres.Engine, id int32) error {
-	return e.UpdateShared(ctx, func(tx storage.Tx) error {
-		c, err := tx.Collection(ns)
-		if err != nil {
-			return err
-		}
-		rec, ok, err := c.Find("_id", value.AppendKey(nil, value.Int32(id)))
-		if err == nil && !ok {
-			err = fmt.Errorf("there is no document %d", id)
-		}
-		if err == nil {
-			_, err = c.Update(rec.ID, benchDoc(id), 2)
-		}
-		return err
-	})
+	return updateByID(e, id, func(value.Doc) value.Doc { return benchDoc(id) })
 }
 
 // benchRange reads so many documents of an index, or, without one, in the order in which they

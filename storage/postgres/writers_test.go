@@ -15,6 +15,13 @@ import (
 
 // increment adds one to the field a of a document.
 func increment(e storage.Sharer, id int32) error {
+	return updateByID(e, id, func(d value.Doc) value.Doc {
+		return value.NewDoc("_id", value.Int32(id), "a", value.Int32(d.Lookup("a").Int32()+1))
+	})
+}
+
+// updateByID does what an update command does.
+func updateByID(e storage.Sharer, id int32, change func(value.Doc) value.Doc) error {
 	return e.UpdateShared(ctx, func(tx storage.Tx) error {
 		c, err := tx.Collection(ns)
 		if err != nil {
@@ -25,7 +32,7 @@ func increment(e storage.Sharer, id int32) error {
 			err = fmt.Errorf("there is no document %d", id)
 		}
 		if err == nil {
-			_, err = c.Update(rec.ID, value.NewDoc("_id", value.Int32(id), "a", value.Int32(rec.Doc.Lookup("a").Int32()+1)), 2)
+			_, err = c.Update(rec.ID, change(rec.Doc), 2)
 		}
 		return err
 	})

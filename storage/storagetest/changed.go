@@ -140,7 +140,7 @@ func testChangedByTransactions(t *testing.T, n *notes, insert func(storage.Tx) e
 	}
 }
 
-// testChangedByMany: whoever looks at what is listed after a commit has ended sees it,
+// testChangedByMany: a reader of what is listed after a commit has ended sees the commit,
 // whatever the writers beside it do.
 func testChangedByMany(t *testing.T, open Opener) {
 	s := start(t, open)
