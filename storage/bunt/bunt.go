@@ -288,7 +288,9 @@ func (e *Engine) commit(t *tx) error {
 		if err != nil {
 			return err
 		}
-		e.commitTimes.Observe(clock.System().Now().Sub(began))
+		took := clock.System().Now().Sub(began)
+		e.log.took(took)
+		e.commitTimes.Observe(took)
 		e.commits.Add(1)
 	}
 	if len(t.changes) == 0 {

@@ -296,7 +296,7 @@ func FuzzScan(f *testing.F) {
 	for _, ops := range [][]op{{{kind: opHeader, value: encodeHeader(7)}}, {{kind: opRecord, num: 1, id: 300, value: "x"}, {kind: opCatalog, num: 300, del: true}}} {
 		must(f, j.encode(ops))
 		j.seq++
-		log = fmt.Appendf(log, "%s$%d\r\n%s\r\n", groupCommand, len(j.buf), j.buf)
+		log = append(log, j.command()...)
 	}
 	f.Add(log)
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -22,10 +22,11 @@
 //
 // # Log
 //
-// BuntDB writes the log of commits. Index entries are not stored; they are
-// rebuilt on open. Each commit is a group: one BuntDB transaction, which sets
-// the log's only key to all operations of the commit, with one write(2).
-// BuntDB's own state in memory is therefore only the last group; the records
+// The log of commits is a BuntDB database. Index entries are not stored; they
+// are rebuilt on open. Each commit is a group, which becomes the value of the
+// log's only key, with one write(2): large groups by a BuntDB transaction,
+// small ones in BuntDB's format through its descriptor (direct.go).
+// BuntDB's own state in memory is therefore at most one group; the records
 // are in the trees above, once. A group has a sequence number and checksums,
 // because a crash can leave part of it. A record of the change log contains
 // the documents of its commit; the group has them once (quote.go). On open,

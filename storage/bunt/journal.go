@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -17,10 +18,12 @@ import (
 // rewritten the log, which it tries in the background, or after a restart.
 var ErrBroken = errors.New("a write to the log failed; writes are refused until the log has been rewritten")
 
-// journal is the log: a BuntDB database with one key. Each transaction sets
-// its value to the group that it commits.
+// journal is the log: a BuntDB database with one key. Each commit sets its value to the
+// group of the commit.
 type journal struct {
 	db       *buntdb.DB // nil in memory
+	file     *os.File   // its descriptor, for direct.go; nil: only its transactions write
+	slow     int        // groups to be written in transactions, because a write was held back
 	disk     *disk
 	path     string
 	nonce    uint64
@@ -29,7 +32,7 @@ type journal struct {
 	shift    uint64        // position - seq: positions continue in a compacted log
 	synced   func() uint64 // the position up to which all is on disk
 	tail     *[][]op       // receives the commits made while a compaction runs
-	buf      []byte        // the group being written
+	buf      []byte        // the group being written, behind commandRoom
 	grown    int64         // bytes of groups since maintenance was last woken for them
 	throttle throttle      // for writers, while a compaction runs
 	broken   error
@@ -51,6 +54,7 @@ func resumeJournal(path string, d *disk, found scanned) (*journal, error) {
 	if j.db, err = openBunt(path); err != nil {
 		return nil, err
 	}
+	j.file = fileOf(j.db)
 	if !found.header {
 		if err := j.writeHeader(); err != nil {
 			_ = j.close()
@@ -128,8 +132,8 @@ func withoutQuotes(ops []op) []op {
 	return ops
 }
 
-// write encodes the operations as a group and commits it in one BuntDB
-// transaction, and counts its bytes for the throttle of a running compaction.
+// write encodes the operations as a group and writes it, and counts its bytes
+// for the throttle of a running compaction.
 func (j *journal) write(ops []op) (err error) {
 	if err := j.encode(ops); err != nil {
 		return err
@@ -138,21 +142,11 @@ func (j *journal) write(ops []op) (err error) {
 	if j.tail != nil {
 		j.throttle.wrote(int64(len(j.buf)))
 	}
-	// BuntDB panics, holding its lock, if it cannot undo a failed write. It must
-	// not be used any more then.
-	defer func() {
-		if p := recover(); p != nil {
-			j.dead = true
-			j.broken = fmt.Errorf("%w: %v", ErrBroken, p)
-			err = j.broken
-		}
-	}()
-	err = j.db.Update(func(tx *buntdb.Tx) error {
-		// BuntDB keeps the value in memory, but never reads it again, so
-		// the buffer may be used for the next group.
-		_, _, err := tx.Set(groupKey, stringView(j.buf), nil)
-		return err
-	})
+	if j.direct() {
+		err = j.append()
+	} else {
+		err = j.transact()
+	}
 	if err != nil {
 		return fmt.Errorf("write to the log: %w", err)
 	}
@@ -162,12 +156,32 @@ func (j *journal) write(ops []op) (err error) {
 	return nil
 }
 
+// transact commits the group in the buffer in one BuntDB transaction.
+func (j *journal) transact() (err error) {
+	// BuntDB panics, holding its lock, if it cannot undo a failed write. It must
+	// not be used any more then.
+	defer func() {
+		if p := recover(); p != nil {
+			j.dead = true
+			j.broken = fmt.Errorf("%w: %v", ErrBroken, p)
+			err = j.broken
+		}
+	}()
+	return j.db.Update(func(tx *buntdb.Tx) error {
+		// BuntDB keeps the value in memory, but never reads it again, so
+		// the buffer may be used for the next group.
+		_, _, err := tx.Set(groupKey, stringView(j.buf[commandRoom:]), nil)
+		return err
+	})
+}
+
 // keptBuffer is the largest buffer that is kept for the next group.
 const keptBuffer = 4 << 20
 
 // encode writes the group into the buffer.
 func (j *journal) encode(ops []op) error {
-	b := append(j.buf[:0], make([]byte, headSize)...)
+	begin := commandRoom + headSize
+	b := append(j.buf[:0], make([]byte, begin)...)
 	for i := range ops {
 		if len(ops[i].quotes) > 0 {
 			b = ops[i].encodeQuoting(b, ops)
@@ -179,8 +193,8 @@ func (j *journal) encode(ops []op) error {
 		}
 	}
 	h := head{seq: j.seq + 1, synced: j.synced() - j.shift, ops: uint32(len(ops))}
-	h.sum = crc32.Checksum(b[headSize:], castagnoli)
-	h.put(b, j.nonce)
+	h.sum = crc32.Checksum(b[begin:], castagnoli)
+	h.put(b[commandRoom:], j.nonce)
 	j.buf = b
 	return nil
 }
