@@ -51,10 +51,9 @@ func (e *Engine) backup(ctx context.Context, pinned *root, dir string) (info sto
 		return info, err
 	}
 	info.Bytes = written.bytes
-	pinned.colls.Scan(func(ce catalogEntry) bool {
+	pinned.all(func(c *coll) {
 		info.Collections++
-		info.Records += int64(ce.coll.records.Len())
-		return true
+		info.Records += int64(c.records.Len())
 	})
 	return info, e.disk.syncPath(dir, filepath.Dir(dir))
 }

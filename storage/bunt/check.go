@@ -120,13 +120,11 @@ func (r *Report) finish(l *loader) {
 		}
 		root.set(c)
 	}
-	root.colls.Scan(func(ce catalogEntry) bool {
-		c := ce.coll
-		line := storage.CollectionReport{Namespace: ce.ns, Records: int64(c.records.Len()), Bytes: c.size, Indexes: int64(len(c.info.Indexes))}
+	root.all(func(c *coll) {
+		line := storage.CollectionReport{Namespace: c.info.Namespace, Records: int64(c.records.Len()), Bytes: c.size, Indexes: int64(len(c.info.Indexes))}
 		for _, x := range c.indexes {
 			line.Entries += int64(x.entries.Len())
 		}
 		r.Collections = append(r.Collections, line)
-		return true
 	})
 }

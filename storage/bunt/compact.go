@@ -115,8 +115,8 @@ type copier struct {
 
 func (c *copier) copyRoot(r *root) error {
 	var err error
-	r.colls.Scan(func(ce catalogEntry) bool {
-		err = c.copyColl(ce.coll)
+	r.each(storage.Namespace{}, func(from *coll) bool {
+		err = c.copyColl(from)
 		return err == nil
 	})
 	return err
@@ -377,9 +377,6 @@ func (e *Engine) liveBytes() (n int64) {
 	if r == nil {
 		return 0
 	}
-	r.colls.Scan(func(ce catalogEntry) bool {
-		n += ce.coll.size + int64(ce.coll.records.Len())*recordOverhead
-		return true
-	})
+	r.all(func(c *coll) { n += c.size + int64(c.records.Len())*recordOverhead })
 	return n
 }

@@ -233,10 +233,7 @@ const opOverhead = 16
 // copyBytes estimates the size of a compacted log.
 func (e *Engine) copyBytes() (n int64) {
 	if r := e.root.Load(); r != nil {
-		r.colls.Scan(func(ce catalogEntry) bool {
-			n += ce.coll.size + int64(ce.coll.records.Len())*opOverhead + ce.coll.entrySize
-			return true
-		})
+		r.all(func(c *coll) { n += c.size + int64(c.records.Len())*opOverhead + c.entrySize })
 	}
 	return n
 }

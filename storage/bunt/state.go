@@ -1,27 +1,6 @@
 package bunt
 
-import (
-	"github.com/tidwall/btree"
-
-	"github.com/duskdb/duskdb/storage"
-)
-
-// degree of the tree of collections. Small nodes make copies cheap.
-const degree = 8
-
-// root is one committed state of all collections. It is immutable: readers
-// load the pointer and need no lock, a writer publishes a new root.
-type root struct {
-	colls   *btree.BTreeG[catalogEntry]
-	nextNum uint32 // number of the next collection
-	sets    int    // how often colls was changed since the fork
-}
-
-// catalogEntry is a collection under its name.
-type catalogEntry struct {
-	ns   storage.Namespace
-	coll *coll
-}
+import "github.com/duskdb/duskdb/storage"
 
 // coll is a collection in one state. It is immutable once published; a
 // writer works on a clone, which it owns as long as change is set.
@@ -53,54 +32,6 @@ type index struct {
 
 // entryOverhead is the size that an entry counts beside its key.
 const entryOverhead = 8
-
-func catalogLess(a, b catalogEntry) bool {
-	if a.ns.DB != b.ns.DB {
-		return a.ns.DB < b.ns.DB
-	}
-	return a.ns.Coll < b.ns.Coll
-}
-
-func newRoot() *root {
-	return &root{
-		colls:   btree.NewBTreeGOptions(catalogLess, btree.Options{Degree: degree, NoLocks: true}),
-		nextNum: 1,
-	}
-}
-
-// fork returns a copy-on-write copy of a published state. Copy gives the tree
-// it copies a new identity too, which would be a race between two writers
-// that fork the same tree; so it is called on a private header.
-func (r *root) fork() *root {
-	header := *r.colls
-	return &root{colls: header.Copy(), nextNum: r.nextNum}
-}
-
-func (r *root) get(ns storage.Namespace) *coll {
-	e, _ := r.colls.Get(catalogEntry{ns: ns})
-	return e.coll
-}
-
-// find finds the latest state of base under its name, or under the name that a
-// transaction has given it.
-func (r *root) find(ns storage.Namespace, base *coll) *coll {
-	for _, name := range []storage.Namespace{ns, base.info.Namespace} {
-		if c := r.get(name); c != nil && c.num == base.num {
-			return c
-		}
-	}
-	return nil
-}
-
-func (r *root) set(c *coll) {
-	r.sets++
-	r.colls.Set(catalogEntry{ns: c.info.Namespace, coll: c})
-}
-
-func (r *root) remove(ns storage.Namespace) {
-	r.sets++
-	r.colls.Delete(catalogEntry{ns: ns})
-}
 
 // clone makes a private copy to be changed.
 func (c *coll) clone(ch *change) *coll {

@@ -115,11 +115,11 @@ func (t *tx) Collections(db string) ([]*storage.Info, error) {
 		return nil, err
 	}
 	var infos []*storage.Info
-	t.root.colls.Ascend(catalogEntry{ns: storage.Namespace{DB: db}}, func(e catalogEntry) bool {
-		if db != "" && e.ns.DB != db {
+	t.root.each(storage.Namespace{DB: db}, func(c *coll) bool {
+		if db != "" && c.info.Namespace.DB != db {
 			return false
 		}
-		infos = append(infos, e.coll.info)
+		infos = append(infos, c.info)
 		return true
 	})
 	return infos, nil
@@ -133,8 +133,9 @@ func (t *tx) Databases(from string, each func(db string) bool) error {
 	}
 	for more := true; more; {
 		more = false
-		t.root.colls.Ascend(catalogEntry{ns: storage.Namespace{DB: from}}, func(e catalogEntry) bool {
-			more, from = each(e.ns.DB), e.ns.DB+"\x00" // names have no zero bytes
+		t.root.each(storage.Namespace{DB: from}, func(c *coll) bool {
+			db := c.info.Namespace.DB
+			more, from = each(db), db+"\x00" // names have no zero bytes
 			return false
 		})
 	}
