@@ -301,6 +301,7 @@ func (e *Engine) commit(t *tx) error {
 	e.root.Store(t.root)
 	for _, ch := range t.changes {
 		ch.note(&e.ChangeNotes)
+		*ch = change{}
 	}
 	return nil
 }

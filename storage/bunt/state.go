@@ -34,9 +34,10 @@ type index struct {
 const entryOverhead = 8
 
 // clone makes a private copy to be changed.
-func (c *coll) clone(ch *change) *coll {
+func (c *coll) clone() *coll {
 	d := &cloned{coll: *c, records: c.records.forked()}
-	d.coll.change, d.coll.records = ch, &d.records
+	d.change.base, d.change.cur = c, &d.coll
+	d.coll.change, d.coll.records = &d.change, &d.records
 	d.coll.indexes = d.few[:0]
 	if len(c.indexes) > len(d.few) {
 		d.coll.indexes = make([]*index, 0, len(c.indexes))
@@ -52,12 +53,14 @@ func (c *coll) clone(ch *change) *coll {
 	return &d.coll
 }
 
-// cloned is a collection with its parts in one piece of memory.
+// cloned is a collection with its parts in one piece of memory. That includes the change,
+// which is of no use once it is committed, and must not keep the former state then.
 type cloned struct {
 	coll    coll
 	records records
 	first   index
 	few     [2]*index
+	change  change
 }
 
 // seal makes a clone immutable before it is published.

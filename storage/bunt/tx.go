@@ -65,11 +65,10 @@ func (t *tx) own(ns storage.Namespace) (*coll, error) {
 	if err := t.claimCollection(ns, c); err != nil {
 		return nil, err
 	}
-	ch := &change{base: c}
-	ch.cur = c.clone(ch)
-	t.changes = append(t.changes, ch)
-	t.root.set(ch.cur)
-	return ch.cur, nil
+	own := c.clone()
+	t.changes = append(t.changes, own.change)
+	t.root.set(own)
+	return own, nil
 }
 
 // keptHandles is how many collections a transaction opens only once. The updates of a group
