@@ -7,14 +7,8 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// briefView is the memory of a View that reads once, with the handle on the collection that
-// it opens. It is used again when the View is over.
-type briefView struct {
-	tx   tx
-	coll collection
-}
-
-var briefViews = sync.Pool{New: func() any { return new(briefView) }}
+// briefViews has the memory of Views that read once. It is used again when the View is over.
+var briefViews = sync.Pool{New: func() any { return new(tx) }}
 
 // ViewBriefly implements storage.BriefViewer: it does not allocate. fn must not keep the
 // transaction, or a collection of it, as these serve another View later.
@@ -26,14 +20,17 @@ func (e *Engine) ViewBriefly(ctx context.Context, fn func(storage.Tx) error) err
 	if root == nil {
 		return storage.ErrClosed
 	}
-	v := briefViews.Get().(*briefView)
-	v.tx = tx{e: e, ctx: ctx, root: root, spare: &v.coll}
-	defer v.release()
-	return fn(&v.tx)
+	t := briefViews.Get().(*tx)
+	t.e, t.ctx, t.root, t.done = e, ctx, root, false
+	defer t.forget()
+	return fn(t)
 }
 
-// release ends the View, and forgets the state that it has seen.
-func (v *briefView) release() {
-	v.tx, v.coll = tx{done: true}, collection{}
-	briefViews.Put(v)
+// forget ends a View, and forgets the state that it has seen.
+func (t *tx) forget() {
+	for i := range t.opened {
+		t.handles[i] = collection{}
+	}
+	t.opened, t.root, t.ctx, t.done = 0, nil, nil, true
+	briefViews.Put(t)
 }

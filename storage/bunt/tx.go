@@ -20,8 +20,8 @@ type tx struct {
 	changes  []*change
 	touched  int // attempts to write
 	scratch  *scratch
-	handles  [keptHandles]*collection // the first that a writable transaction has opened
-	spare    *collection              // memory for the first collection that another one opens; nil: none
+	handles  [keptHandles]collection // the first that were opened
+	opened   int                     // how many of them
 
 	snap    *snapshot // set in a snapshot transaction
 	replays *snapshot // while one is committed
@@ -71,8 +71,9 @@ func (t *tx) own(ns storage.Namespace) (*coll, error) {
 	return own, nil
 }
 
-// keptHandles is how many collections a transaction opens only once. The updates of a group
-// mostly write to the same collection and to the change log.
+// keptHandles is how many handles a transaction has room for; a writable one opens the
+// collections of these only once. The updates of a group mostly write to the same collection
+// and to the change log.
 const keptHandles = 3
 
 // Collection opens a collection.
@@ -80,14 +81,9 @@ func (t *tx) Collection(ns storage.Namespace) (storage.Collection, error) {
 	if err := t.usable(false); err != nil {
 		return nil, err
 	}
-	free := -1
 	if t.writable {
-		for i, h := range t.handles {
-			if h == nil {
-				free = i
-				break
-			}
-			if h.ns == ns && h.current() {
+		for i := range t.opened {
+			if h := &t.handles[i]; h.ns == ns && h.current() {
 				return h, nil
 			}
 		}
@@ -96,16 +92,18 @@ func (t *tx) Collection(ns storage.Namespace) (storage.Collection, error) {
 	if c == nil {
 		return nil, storage.ErrNotFound
 	}
-	h := t.spare
-	if h == nil {
-		h = new(collection)
-	}
-	t.spare = nil
+	h := t.newHandle()
 	*h = collection{tx: t, ns: ns, seen: c, sets: t.root.sets}
-	if free >= 0 {
-		t.handles[free] = h
-	}
 	return h, nil
+}
+
+// newHandle returns memory for a handle.
+func (t *tx) newHandle() *collection {
+	if t.opened == keptHandles {
+		return new(collection)
+	}
+	t.opened++
+	return &t.handles[t.opened-1]
 }
 
 // Collections lists the collections of a database, or all.
