@@ -35,3 +35,23 @@ func TestHotCommandsAllocate(t *testing.T) {
 		}
 	}
 }
+
+// A transaction of two updates and the commit, likewise.
+func TestTransactionAllocates(t *testing.T) {
+	harness.SkipHostile(t, "runs that are repeated allocate")
+	if engines.ForTests() != engines.Default {
+		t.Skip("the budget is that of the default engine, which keeps the data in memory")
+	}
+	const ceiling = 74
+	h := harness.New(t)
+	fillTo(h, harness.BenchDocs)
+	l := newHotLoop(h)
+	if reply := l.transaction(); !reply.Lookup("ok").Truthy() {
+		t.Fatalf("answered %s", reply)
+	}
+	if got := testing.AllocsPerRun(2000, func() { l.transaction() }); got > ceiling {
+		t.Errorf("a transaction takes %v allocations, at most %v are expected", got, ceiling)
+	} else {
+		t.Logf("a transaction takes %v allocations", got)
+	}
+}

@@ -62,10 +62,34 @@ func newHotLoop(h *harness.Harness) *hotLoop {
 }
 
 func (l *hotLoop) run(build func(b *value.Builder, i int)) value.Doc {
-	l.cmd.Reset(l.buf[:0])
-	build(&l.cmd, l.i)
 	l.i++
-	l.cmd.String("$db", "test").StartDocument("lsid").Append("id", value.Binary(4, lsidBytes)).End()
+	return l.send("test", func(b *value.Builder) { build(b, l.i-1) })
+}
+
+// transaction runs a transaction that updates two documents, and returns the reply to the
+// commit.
+func (l *hotLoop) transaction() value.Doc {
+	l.i++
+	for n := range 2 {
+		l.send("test", func(b *value.Builder) {
+			b.String("update", "c").StartArray("updates").StartDocument("").
+				StartDocument("q").Int32("_id", int32((2*l.i+n)%harness.BenchDocs)).End().
+				StartDocument("u").StartDocument("$inc").Int32("n", 1).End().End().End().End()
+			if n == 0 {
+				b.Bool("startTransaction", true)
+			}
+			b.Int64("txnNumber", int64(l.i)).Bool("autocommit", false)
+		})
+	}
+	return l.send("admin", func(b *value.Builder) {
+		b.Int32("commitTransaction", 1).Int64("txnNumber", int64(l.i)).Bool("autocommit", false)
+	})
+}
+
+func (l *hotLoop) send(db string, build func(b *value.Builder)) value.Doc {
+	l.cmd.Reset(l.buf[:0])
+	build(&l.cmd)
+	l.cmd.String("$db", db).StartDocument("lsid").Append("id", value.Binary(4, lsidBytes)).End()
 	l.request.Body = l.cmd.Doc()
 	out, _ := harness.Answer(l.h.Svc, context.Background(), l.h.Conn, &l.request, l.reply)
 	return out
@@ -89,6 +113,18 @@ func BenchmarkHot(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+func BenchmarkHotTransaction(b *testing.B) {
+	h := harness.New(b)
+	fillTo(h, harness.BenchDocs)
+	l := newHotLoop(h)
+	b.ReportAllocs()
+	for b.Loop() {
+		if reply := l.transaction(); !reply.Lookup("ok").Truthy() {
+			b.Fatal(reply)
+		}
 	}
 }
 

@@ -15,6 +15,6 @@
 // The memory of small commands (the Call, the builder of the reply, the context that
 // killOp ends, the names that were used last) belongs to the connection's workspace and is
 // reused by one command after the other. A command whose Call is used after it has ended,
-// by a cursor or a transaction, keeps the Call. A command that does not need its Call any
-// more declares this by [Call.LeavesNothing].
+// by a cursor, keeps the Call. A command that does not need its Call any more declares this
+// by [Call.LeavesNothing].
 package kernel

@@ -75,14 +75,12 @@ func (g *Generic) field(key string, v value.Value, db *string) error {
 		if v.Kind() != value.KindBool {
 			return args.TypeError("OperationSessionInfo.autocommit", v, "bool")
 		}
-		b := v.Bool()
-		g.Autocommit = &b
+		g.Autocommit = given(v.Bool())
 	case "startTransaction":
 		if v.Kind() != value.KindBool {
 			return args.TypeError("OperationSessionInfo.startTransaction", v, "bool")
 		}
-		b := v.Bool()
-		g.StartTxn = &b
+		g.StartTxn = given(v.Bool())
 	case "readConcern":
 		return g.ParseReadConcern(v)
 	case "writeConcern":
@@ -108,6 +106,16 @@ func (g *Generic) field(key string, v value.Value, db *string) error {
 	}
 	return nil
 }
+
+// given returns a pointer to an argument, which nobody writes to.
+func given(b bool) *bool {
+	if b {
+		return &yes
+	}
+	return &no
+}
+
+var yes, no = true, false
 
 func (g *Generic) readAPIOption(key string, v value.Value) error {
 	if v.Kind() != value.KindBool {

@@ -80,7 +80,9 @@ func (c *Call) ExpectUUID(ns storage.Namespace, u args.UUID) error {
 }
 
 // names are the names that the last command of a connection used. Most commands use the
-// same ones again. A known name need not be copied from the message or checked again.
+// same ones again. A known name need not be copied from the message or checked again. The
+// database admin is always known, so that a commit, which goes to it, does not take the
+// place of the database that the statements of transactions use.
 type names struct {
 	db    string                   // has passed CheckDatabase
 	ns    storage.Namespace        // has passed catalog.CheckNamespace
@@ -98,17 +100,22 @@ func (c *Call) lastNames() *names {
 
 // SetDatabase sets the database of the command to the one in the message.
 func (c *Call) SetDatabase(inMessage string) {
-	if n := c.lastNames(); n.db == inMessage {
+	switch n := c.lastNames(); inMessage {
+	case n.db:
 		c.DB = n.db
-		return
+	case adminDB:
+		c.DB = adminDB
+	default:
+		c.DB = strings.Clone(inMessage)
 	}
-	c.DB = strings.Clone(inMessage)
 }
+
+const adminDB = "admin"
 
 // CheckDatabase refuses names that MongoDB refuses.
 func (c *Call) CheckDatabase() error {
 	n := c.lastNames()
-	if c.DB == n.db && c.DB != "" {
+	if c.DB == n.db && c.DB != "" || c.DB == adminDB {
 		return nil
 	}
 	if err := catalog.CheckDatabase(c.DB); err != nil {

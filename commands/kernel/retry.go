@@ -249,20 +249,25 @@ func (c *Call) statementsSaved() {
 }
 
 // SaveCommitted remembers that a transaction has been committed, as part of
-// the commit.
-func (c *Call) SaveCommitted(tx storage.Tx, t *session.Transaction) error {
+// the commit. What it returns is the session's Stored once the commit has succeeded.
+func (c *Call) SaveCommitted(tx storage.Tx, t *session.Transaction) (session.Stored, error) {
 	if c.Svc.Shared {
 		if err := c.Session.CheckUnmoved(tx); err != nil {
-			return err
+			return session.Stored{}, err
 		}
 	}
 	if err := c.Session.DropParts(tx); err != nil {
-		return err
+		return session.Stored{}, err
 	}
 	b := c.sessionRecord(t.Log.Last)
-	// The commit may still fail, so where the record was written is not remembered.
-	_, err := c.Session.Save(tx, b.String("state", stateCommitted).Doc(), c.Now)
-	return err
+	d := b.String("state", stateCommitted).Doc()
+	stored, err := c.Session.Save(tx, d, c.Now)
+	stored.Parts = false
+	if c.Svc.Shared {
+		stored.Doc = d.Clone()
+	}
+	t.Log.Out = b.Bytes()
+	return stored, err
 }
 
 // SaveAborted stores that the transaction of the call's number is not to be committed, on

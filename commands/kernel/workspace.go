@@ -13,7 +13,7 @@ import (
 // killOp ends.
 //
 // A Call is reused only if the command declares that nothing refers to it any more (see
-// [Call.LeavesNothing]). Cursors and transactions keep their Calls.
+// [Call.LeavesNothing]). Cursors keep their Calls; transactions do not.
 type workspace struct {
 	busy  atomic.Bool // in use; a program that embeds the server may run two commands at a time
 	call  *Call       // for the next command, nil if the last one was kept
@@ -65,7 +65,7 @@ func (c *Call) End() {
 
 // LeavesNothing declares that nothing will use the Call when the command is over, so
 // that the next command of the connection can have it.
-func (c *Call) LeavesNothing() { c.forgotten = c.Generic.Autocommit == nil && c.Held == nil }
+func (c *Call) LeavesNothing() { c.forgotten = c.Held == nil }
 
 // context returns a context that ends with outer or when kill is called. It reuses the
 // context of the command before, if that was not killed.

@@ -94,8 +94,9 @@ var (
 )
 
 func runCommitTransaction(c *kernel.Call) error {
-	var a endTransactionArgs
-	if err := commitSpec.Decode(c.Body, &a); err != nil {
+	a := commitSpec.Borrow()
+	defer commitSpec.GiveBack(a)
+	if err := commitSpec.Decode(c.Body, a); err != nil {
 		return err
 	}
 	if c.Generic.Autocommit == nil {
@@ -106,6 +107,7 @@ func runCommitTransaction(c *kernel.Call) error {
 			return err
 		}
 	}
+	c.LeavesNothing()
 	return nil
 }
 
@@ -115,17 +117,20 @@ func commit(c *kernel.Call, t *session.Transaction) error {
 	}
 	// A commit that has begun is not cancelled, because its outcome would be
 	// unknown.
-	err := t.Tx.CommitWith(context.WithoutCancel(c.Ctx), func(tx storage.Tx) error {
+	stored := c.Session.Stored // stays as it is if there is nothing to commit
+	err := t.Tx.CommitWith(context.WithoutCancel(c.Ctx), func(tx storage.Tx) (err error) {
 		t.Log.Tx, t.Log.Now = tx, c.Svc.Clock.NowMillis()
 		if err := t.Log.Flush(); err != nil {
 			return err
 		}
-		return c.SaveCommitted(tx, t)
+		stored, err = c.SaveCommitted(tx, t)
+		return err
 	})
 	if err != nil {
 		c.Svc.EndTransaction(c.Session, session.TxnAborted)
 		return kernel.Translate(storage.Namespace{}, err)
 	}
+	c.Session.Stored = stored
 	t.Log.Committed()
 	c.Svc.EndTransaction(c.Session, session.TxnCommitted)
 	c.Svc.Changes.Signal()
@@ -141,6 +146,7 @@ func runAbortTransaction(c *kernel.Call) error {
 		return mongoerr.New(mongoerr.CommandFailed, "abortTransaction must be run within a transaction")
 	}
 	c.Svc.EndTransaction(c.Session, session.TxnAborted)
+	c.LeavesNothing()
 	return nil
 }
 

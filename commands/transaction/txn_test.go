@@ -8,7 +8,9 @@ import (
 
 	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/commands/transaction"
+	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -33,6 +35,65 @@ func TestTransactionIsolation(t *testing.T) {
 	}
 	if n := h.Count("c"); n != 2 {
 		t.Errorf("%d documents after the commit", n)
+	}
+}
+
+// A commit knows where the session's record is, and stores it anew where it is no longer.
+func TestCommitStoresTheRecord(t *testing.T) {
+	h := harness.New(t)
+	h.OK(`{create: "c"}`)
+	commit := func(n int) {
+		t.Helper()
+		h.OK(harness.InTxnArgs(fmt.Sprintf(`{"insert": "c", "documents": [{"_id": %d}]}`, n), n, true))
+		if r := h.EndTxn("commitTransaction", n); !r.Lookup("ok").Truthy() {
+			t.Fatal(r)
+		}
+		records := harness.Docs(h.RunOn("config", harness.Relaxed(`{find: "transactions"}`)))
+		if len(records) != 1 || records[0].Lookup("txnNum").Int64() != int64(n) || records[0].Lookup("state").Str() != "committed" {
+			t.Errorf("after transaction %d the records are %v", n, records)
+		}
+	}
+	commit(1)
+	commit(2)
+	change := func(fn func(storage.Tx) error) {
+		t.Helper()
+		if err := h.Svc.Engine.Update(t.Context(), fn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change(func(tx storage.Tx) error { // as a reaper on another server may
+		coll, err := tx.Collection(oplog.Transactions)
+		if err != nil {
+			return err
+		}
+		return coll.Truncate()
+	})
+	commit(3)
+	change(func(tx storage.Tx) error { return tx.Drop(oplog.Transactions) })
+	commit(4)
+	h.OK(harness.RetryArgs(`{"insert": "c", "documents": [{"_id": 5}]}`, 5))
+	commit(6)
+}
+
+// A cursor of a transaction keeps its Call while further statements use the connection.
+func TestCursorBetweenStatements(t *testing.T) {
+	h := harness.New(t)
+	h.OK(`{insert: "c", documents: [{_id: 1}, {_id: 2}, {_id: 3}, {_id: 4}]}`)
+	cursor := h.OK(harness.InTxnArgs(`{"find": "c", "filter": {"_id": {"$gt": 0}}, "batchSize": 1}`, 1, true)).Lookup("cursor").Doc().Lookup("id").Int64()
+	for n := range 3 {
+		h.OK(harness.InTxnArgs(fmt.Sprintf(`{"insert": "d", "documents": [{"_id": %d}]}`, n), 1, false))
+		h.OK(`{"find": "c", "filter": {"_id": 1}}`)
+		h.OK(harness.InTxnArgs(fmt.Sprintf(`{"update": "d", "updates": [{"q": {"_id": %d}, "u": {"$set": {"a": 1}}}]}`, n), 1, false))
+		more := h.OK(harness.InTxnArgs(fmt.Sprintf(`{"getMore": {"$numberLong": "%d"}, "collection": "c", "batchSize": 1}`, cursor), 1, false))
+		if batch := more.Lookup("cursor").Doc().Lookup("nextBatch").Doc(); batch.Len() != 1 || batch.Index(0).Doc().Lookup("_id").Int32() != int32(n+2) {
+			t.Errorf("batch %d: %s", n, more)
+		}
+	}
+	if r := h.EndTxn("commitTransaction", 1); !r.Lookup("ok").Truthy() {
+		t.Fatal(r)
+	}
+	if n := h.Count("d"); n != 3 {
+		t.Errorf("%d documents were written", n)
 	}
 }
 
