@@ -99,19 +99,21 @@ func (f *argField) wrong(prefix string, v value.Value) error {
 	return mongoerr.Newf(mongoerr.TypeMismatch, f.refusal, said[:strings.Count(f.refusal, "%s")]...)
 }
 
-// Generic holds the names of the generic arguments, which every command accepts and
-// the dispatcher reads.
-var Generic = map[string]bool{
-	"$db": true, "lsid": true, "txnNumber": true, "autocommit": true, "startTransaction": true,
-	"readConcern": true, "writeConcern": true, "$clusterTime": true, "$readPreference": true,
-	"maxTimeMS": true, "comment": true, "apiVersion": true, "apiStrict": true,
-	"apiDeprecationErrors": true, "$audit": true, "$client": true, "$configServerState": true,
-	"$configTime": true, "$topologyTime": true, "allowImplicitCollectionCreation": true,
-	"shardVersion": true, "databaseVersion": true, "clientOperationKey": true, "help": true,
-	"$queryOptions": true, "$oplogQueryData": true, "$replData": true, "stmtId": true, "stmtIds": true,
-	"coordinator": true, "mayBypassWriteBlocking": true, "expectPrefix": true, "operationSessionInfo": true,
-	"maxTimeMSOpOnly": true, "requestResponse": true, "serialization_context": true, "rawData": true,
-	"originalQueryShapeHash": true, "querySettings": true, "usesDefaultMaxTimeMS": true,
+// IsGeneric reports whether name is that of a generic argument, which every command accepts
+// and the dispatcher reads.
+func IsGeneric(name string) bool {
+	switch name {
+	case "$db", "lsid", "txnNumber", "autocommit", "startTransaction",
+		"readConcern", "writeConcern", "$clusterTime", "$readPreference", "maxTimeMS",
+		"comment", "apiVersion", "apiStrict", "apiDeprecationErrors", "$audit",
+		"$client", "$configServerState", "$configTime", "$topologyTime", "allowImplicitCollectionCreation",
+		"shardVersion", "databaseVersion", "clientOperationKey", "help", "$queryOptions",
+		"$oplogQueryData", "$replData", "stmtId", "stmtIds", "coordinator",
+		"mayBypassWriteBlocking", "expectPrefix", "operationSessionInfo", "maxTimeMSOpOnly", "requestResponse",
+		"serialization_context", "rawData", "originalQueryShapeHash", "querySettings", "usesDefaultMaxTimeMS":
+		return true
+	}
+	return false
 }
 
 // maxFields is how many arguments a command can have: while it is decoded, each
@@ -182,7 +184,7 @@ func (s *Spec[T]) DecodeAs(prefix string, body value.Doc, dst *T, generic bool) 
 	for it := body.Iter(); it.Next(); {
 		i, ok := s.Index[it.Key()]
 		if !ok {
-			if s.loose || generic && Generic[it.Key()] {
+			if s.loose || generic && IsGeneric(it.Key()) {
 				continue
 			}
 			return mongoerr.UnknownField(prefix + "." + it.Key())

@@ -278,3 +278,26 @@ func TestDocList(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkDecode decodes a command as a driver sends it in a transaction.
+func BenchmarkDecode(b *testing.B) {
+	type update struct {
+		Update  value.Value `arg:"update,required"`
+		Updates Array       `arg:"updates"`
+		Ordered Flag        `arg:"ordered"`
+		Bypass  LooseBool   `arg:"bypassDocumentValidation"`
+		Let     value.Doc   `arg:"let"`
+		EmptyTS StrictBool  `arg:"bypassEmptyTsReplacement,own"`
+		EncInfo value.Value `arg:"encryptionInformation"`
+		UUID    UUID        `arg:"collectionUUID"`
+	}
+	spec := New[update]("update")
+	d := value.MustJSON(`{"update": "c", "ordered": true, "updates": [{}], "lsid": {}, "txnNumber": {"$numberLong": "1"}, "autocommit": false, "$db": "test"}`)
+	a := spec.Borrow()
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := spec.Decode(d, a); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

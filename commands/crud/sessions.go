@@ -58,7 +58,7 @@ func sessionList(c *kernel.Call, name string) (list []value.Doc, err error) {
 			if list, err = args.ArrayDocs(name, field, args.Array(v.Doc())); err != nil {
 				return nil, err
 			}
-		case !args.Generic[field] && !looseSessionCommands[c.Cmd.Name]:
+		case !args.IsGeneric(field) && !looseSessionCommands[c.Cmd.Name]:
 			return nil, mongoerr.UnknownField(name + "." + field)
 		}
 	}

@@ -58,7 +58,7 @@ func (m *collMod) modifyTimeSeries() error {
 	it.Next()
 	for it.Next() {
 		switch name := it.Key(); {
-		case name == "timeseries", args.Generic[name]:
+		case name == "timeseries", args.IsGeneric(name):
 		default:
 			return mongoerr.New(mongoerr.InvalidOptions, "Cannot combine timeseries option with other collMod options")
 		}

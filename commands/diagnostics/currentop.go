@@ -61,7 +61,7 @@ func runCurrentOp(c *kernel.Call) error {
 	filter := value.NewBuilder()
 	first := true
 	for name, v := range c.Body.All() {
-		if !first && !args.Generic[name] && !currentOpOptions[name] {
+		if !first && !args.IsGeneric(name) && !currentOpOptions[name] {
 			filter.Append(name, v)
 		}
 		first = false

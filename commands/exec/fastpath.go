@@ -96,7 +96,7 @@ func (f *pointFind) read(body value.Doc) bool {
 		case "singleBatch":
 			field, ok = 64, v.Kind() == value.KindBool
 		default:
-			ok = args.Generic[it.Key()]
+			ok = args.IsGeneric(it.Key())
 		}
 		if !ok || seen&field != 0 {
 			return false

@@ -13,7 +13,7 @@ import (
 func CheckBare(c *kernel.Call) error {
 	it := c.Body.Iter()
 	for it.Next(); it.Next(); {
-		if !args.Generic[it.Key()] {
+		if !args.IsGeneric(it.Key()) {
 			return mongoerr.UnknownField(c.Cmd.Name + "." + it.Key())
 		}
 	}

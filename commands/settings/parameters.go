@@ -93,7 +93,7 @@ func runSetParameter(c *kernel.Call) error {
 	it := c.Body.Iter()
 	it.Next()
 	for it.Next() {
-		if args.Generic[it.Key()] {
+		if args.IsGeneric(it.Key()) {
 			continue
 		}
 		line := c.Svc.Params.Lines[it.Key()]
