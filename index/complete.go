@@ -174,6 +174,7 @@ func Load(full value.Doc) (*Spec, error) {
 	if s.Key.IsEmpty() {
 		return nil, mongoerr.New(mongoerr.FailedToParse, "The 'key' field is a required property of an index specification")
 	}
+	s.isID = isIDKey(s.Key)
 	if order := s.option("internal").Str(); order != "" {
 		return loadInternal(s, Order(order))
 	}

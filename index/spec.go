@@ -75,6 +75,7 @@ type Spec struct {
 	Internal           Order // "" for an ordinary index
 
 	doc        value.Doc
+	isID       bool           // Key is {_id: 1}
 	collator   value.Collator // Collation, or a nil interface
 	projection *projection
 	text       *text.Index // of a text index
@@ -97,7 +98,7 @@ func (s *Spec) Unique() bool { return s.IsUnique || s.PrepareUnique }
 func (s *Spec) UniqueOnBuild() bool { return s.IsUnique }
 
 // IsID reports whether this is the index on _id.
-func (s *Spec) IsID() bool { return isIDKey(s.Key) }
+func (s *Spec) IsID() bool { return s.isID }
 
 // StoredName is the name that the engine knows the index by: a clustered index has one
 // name there, whatever clients call it.
