@@ -132,7 +132,8 @@ func isIDKey(key value.Doc) bool {
 // DefaultName returns the name that drivers give an index: "a_1_b_-1".
 func DefaultName(key value.Doc) string {
 	var name []byte
-	for it := key.Iter(); it.Next(); {
+	it := key.Iter()
+	for it.Next() {
 		if name != nil {
 			name = append(name, '_')
 		}

@@ -14,7 +14,8 @@ var EmptyDoc = Doc{5, 0, 0, 0, 0}
 
 // Len returns the number of elements; it walks the document.
 func (d Doc) Len() (n int) {
-	for it := d.Iter(); it.Next(); {
+	it := d.Iter()
+	for it.Next() {
 		n++
 	}
 	return n
@@ -47,7 +48,8 @@ func (d Doc) First() (string, Value) {
 // All yields name and value of each element in order. The names alias d.
 func (d Doc) All() iter.Seq2[string, Value] {
 	return func(yield func(string, Value) bool) {
-		for it := d.Iter(); it.Next(); {
+		it := d.Iter()
+		for it.Next() {
 			if !yield(it.Key(), it.Value()) {
 				return
 			}
@@ -58,7 +60,8 @@ func (d Doc) All() iter.Seq2[string, Value] {
 // Values yields the values in order: the elements of an array.
 func (d Doc) Values() iter.Seq[Value] {
 	return func(yield func(Value) bool) {
-		for it := d.Iter(); it.Next(); {
+		it := d.Iter()
+		for it.Next() {
 			if !yield(it.Value()) {
 				return
 			}
@@ -68,7 +71,8 @@ func (d Doc) Values() iter.Seq[Value] {
 
 // Index returns the i-th element of an array, Missing past the end.
 func (d Doc) Index(i int) Value {
-	for it := d.Iter(); it.Next(); i-- {
+	it := d.Iter()
+	for ; it.Next(); i-- {
 		if i == 0 {
 			return it.Value()
 		}
@@ -105,7 +109,11 @@ func (d Doc) Iter() Iter {
 
 // Iter is a cursor over a document's elements:
 //
-//	for it := d.Iter(); it.Next(); { it.Key(); it.Value() }
+//	it := d.Iter()
+//	for it.Next() { it.Key(); it.Value() }
+//
+// It is declared before the loop and not in its clause, because Go copies a variable of the
+// clause in each round, which takes as long as Next.
 type Iter struct {
 	rest    []byte // not yet visited
 	kind    Kind

@@ -165,7 +165,8 @@ func (f *Finder) search() (int, Value) {
 			f.slow, f.lost, f.next = 128, 0, mostSteps
 		}
 	}
-	for it := (Iter{rest: f.d[f.at : len(f.d)-1]}); it.Next(); {
+	it := Iter{rest: f.d[f.at : len(f.d)-1]}
+	for it.Next() {
 		name := -1
 		for left := f.left; left != 0; left &= left - 1 {
 			if i := bits.TrailingZeros64(left); f.names[i] == it.Key() {

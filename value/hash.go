@@ -39,7 +39,8 @@ func appendHashed(dst []byte, v Value, name []byte) []byte {
 }
 
 func appendHashedDoc(dst []byte, d Doc) []byte {
-	for it := d.Iter(); it.Next(); {
+	it := d.Iter()
+	for it.Next() {
 		dst = appendHashed(dst, it.Value(), it.key)
 	}
 	return append(dst, 0, 0, 0, 0) // the end has type 0

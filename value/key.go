@@ -84,7 +84,8 @@ func AppendKeyWith(dst []byte, v Value, c Collator) []byte {
 }
 
 func appendDocKey(dst []byte, d Doc, c Collator) []byte {
-	for it := d.Iter(); it.Next(); {
+	it := d.Iter()
+	for it.Next() {
 		dst = append(dst, KeyRank(it.kind))
 		dst = append(dst, it.key...)
 		dst = append(dst, 0)

@@ -146,7 +146,8 @@ func (w *walker) end(v Value, position int) bool {
 		return w.yield(v, position)
 	}
 	n := 0
-	for it := Doc(v.b).Iter(); it.Next(); n++ {
+	it := Doc(v.b).Iter()
+	for ; it.Next(); n++ {
 		if w.yield(it.Value(), outermost(position, n)) {
 			return true
 		}
@@ -159,7 +160,8 @@ func (w *walker) array(a Doc, i, position int) bool {
 	last := i == len(w.path.parts)-1
 	wanted := w.path.index[i]
 	n := 0
-	for it := a.Iter(); it.Next(); n++ {
+	it := a.Iter()
+	for ; it.Next(); n++ {
 		if it.kind == KindDocument && w.doc(it.payload, i, outermost(position, n)) {
 			return true
 		}

@@ -19,7 +19,8 @@ func (v Value) String() string { return string(appendShell(nil, v)) }
 func appendShellDoc(dst []byte, d Doc, open, shut byte) []byte {
 	dst = append(dst, open)
 	n := 0
-	for it := d.Iter(); it.Next(); n++ {
+	it := d.Iter()
+	for ; it.Next(); n++ {
 		if n > 0 {
 			dst = append(dst, ',')
 		}

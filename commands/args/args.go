@@ -181,7 +181,8 @@ func (s *Spec[T]) DecodeAs(prefix string, body value.Doc, dst *T, generic bool) 
 	// A null that counts as absent still counts as a repeated field: authorization
 	// must not depend on which of two fields is read.
 	var seen, named uint64
-	for it := body.Iter(); it.Next(); {
+	it := body.Iter()
+	for it.Next() {
 		i, ok := s.Index[it.Key()]
 		if !ok {
 			if s.loose || generic && IsGeneric(it.Key()) {

@@ -71,7 +71,8 @@ type pointFind struct {
 // look-up by _id, for one that is repeated, and for a value that [FindSpec] may refuse.
 func (f *pointFind) read(body value.Doc) bool {
 	seen := 0
-	for it := body.Iter(); it.Next(); {
+	it := body.Iter()
+	for it.Next() {
 		field, ok, v := 0, false, it.Value()
 		switch it.Key() {
 		case "find":
@@ -161,7 +162,8 @@ func hasPosition(d value.Doc) bool {
 
 // hasMeta looks for $meta, which needs what is known of a record besides its document.
 func hasMeta(d value.Doc) bool {
-	for it := d.Iter(); it.Next(); {
+	it := d.Iter()
+	for it.Next() {
 		if k := it.Kind(); string(it.KeyBytes()) == "$meta" || (k == value.KindDocument || k == value.KindArray) && hasMeta(it.Value().Doc()) {
 			return true
 		}

@@ -32,7 +32,8 @@ func List(c *kernel.Call, name string, inBody args.Array) (l args.DocList, err e
 		return l, mongoerr.MissingField(c.Cmd.Name + "." + name)
 	}
 	l.Array = value.Doc(inBody).Iter()
-	for it := l.Array; it.Next(); l.N++ {
+	it := l.Array
+	for ; it.Next(); l.N++ {
 		if it.Kind() != value.KindDocument {
 			return l, args.WrongType(c.Cmd.Name, name+"."+strconv.Itoa(l.N), it.Value(), "object")
 		}

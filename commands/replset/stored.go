@@ -20,7 +20,8 @@ func (s *Config) Stored(host string) value.Doc {
 // one.
 func readStored(d value.Doc, id value.OID) (*Config, error) {
 	b, own := value.NewBuilder(), value.Doc(nil)
-	for it := d.Iter(); it.Next(); {
+	it := d.Iter()
+	for it.Next() {
 		if it.Key() == ownField {
 			own = it.Value().Doc()
 			continue

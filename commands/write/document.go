@@ -84,7 +84,8 @@ func rewriteInsert(c *kernel.Call, d value.Doc, fill bool) value.Doc {
 		id = value.ObjectID(value.NewOID(c.Now))
 	}
 	b.Append("_id", id)
-	for it := d.Iter(); it.Next(); {
+	it := d.Iter()
+	for it.Next() {
 		v := it.Value()
 		if it.Key() == "_id" {
 			continue
@@ -128,7 +129,8 @@ func depth(d value.Doc, above int) int {
 	if deepest > value.MaxDepth {
 		return deepest
 	}
-	for it := d.Iter(); it.Next(); {
+	it := d.Iter()
+	for it.Next() {
 		if k := it.Kind(); k != value.KindDocument && k != value.KindArray {
 			continue
 		}

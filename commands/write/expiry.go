@@ -236,7 +236,8 @@ func (w *Writer) storeDeadLetter(d value.Doc) (storage.RecordID, error) {
 	var b value.Builder
 	b.Reset(make([]byte, 0, len(d)+32))
 	b.Append("_id", value.ObjectID(value.NewOID(w.c.Now)))
-	for it := d.Iter(); it.Next(); {
+	it := d.Iter()
+	for it.Next() {
 		if it.Key() == "_id" {
 			b.Append("_originalId", it.Value())
 			continue

@@ -20,7 +20,8 @@ func eachValue(c *call, env *Env, add func(v value.Value)) error {
 			add(v)
 			continue
 		}
-		for it := v.Doc().Iter(); it.Next(); {
+		it := v.Doc().Iter()
+		for it.Next() {
 			if err := env.tick(); err != nil {
 				return err
 			}

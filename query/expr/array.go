@@ -8,7 +8,8 @@ import (
 // elements lists the elements of an array.
 func elements(v value.Value) []value.Value {
 	out := make([]value.Value, 0, 8)
-	for it := v.Doc().Iter(); it.Next(); {
+	it := v.Doc().Iter()
+	for it.Next() {
 		out = append(out, it.Value())
 	}
 	return out
@@ -91,7 +92,8 @@ func evalConcatArrays(c *call, env *Env) (value.Value, error) {
 		}
 	}
 	for _, d := range arrays {
-		for it := d.Iter(); it.Next(); {
+		it := d.Iter()
+		for it.Next() {
 			if err := env.tick(); err != nil {
 				return value.Value{}, err
 			}
@@ -117,7 +119,8 @@ func evalIn(c *call, env *Env) (value.Value, error) {
 	if a.Kind() != value.KindArray {
 		return value.Value{}, mongoerr.Newf(40081, "$in requires an array as a second argument, found: %s", a.Kind())
 	}
-	for it := a.Doc().Iter(); it.Next(); {
+	it := a.Doc().Iter()
+	for it.Next() {
 		if err := env.tick(); err != nil {
 			return value.Value{}, err
 		}
@@ -143,7 +146,8 @@ func evalIndexOfArray(c *call, env *Env) (value.Value, error) {
 		return value.Value{}, err
 	}
 	i := 0
-	for it := a.Doc().Iter(); it.Next() && i < end; i++ {
+	it := a.Doc().Iter()
+	for ; it.Next() && i < end; i++ {
 		if err := env.tick(); err != nil {
 			return value.Value{}, err
 		}
@@ -312,7 +316,8 @@ func evalSlice(c *call, env *Env) (value.Value, error) {
 func sliceOf(env *Env, a value.Value, start, count int) (value.Value, error) {
 	out := arrayBuilder{env: env, op: "$slice"}
 	i := 0
-	for it := a.Doc().Iter(); it.Next() && i-start < count; i++ {
+	it := a.Doc().Iter()
+	for ; it.Next() && i-start < count; i++ {
 		if err := env.tick(); err != nil {
 			return value.Value{}, err
 		}

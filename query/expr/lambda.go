@@ -159,7 +159,8 @@ func (l *loop) collect(env *Env, in value.Value, limit int) (value.Value, error)
 			return value.Value{}, err
 		}
 	}
-	for it := in.Doc().Iter(); it.Next() && out.Len() < limit; {
+	it := in.Doc().Iter()
+	for it.Next() && out.Len() < limit {
 		if err := env.tick(); err != nil {
 			return value.Value{}, err
 		}
@@ -384,7 +385,8 @@ func (r *reduce) run(env *Env) (value.Value, error) {
 	}
 	this, saved := env.Get(r.this), env.Get(r.acc)
 	defer func() { env.Set(r.this, this); env.Set(r.acc, saved) }()
-	for it := in.Doc().Iter(); it.Next(); {
+	it := in.Doc().Iter()
+	for it.Next() {
 		if err := env.tick(); err != nil {
 			return value.Value{}, err
 		}

@@ -54,7 +54,8 @@ func listOf(env *Env, op string, arrays ...value.Value) (*list, error) {
 	}
 	l.values = make([]value.Value, 0, n)
 	for _, d := range l.arrays {
-		for it := d.Iter(); it.Next(); {
+		it := d.Iter()
+		for it.Next() {
 			l.values = append(l.values, it.Value())
 		}
 	}
@@ -65,7 +66,8 @@ func listOf(env *Env, op string, arrays ...value.Value) (*list, error) {
 // addRefs adds the positions of all elements.
 func (l *list) addRefs() error {
 	for i, d := range l.arrays {
-		for it := d.Iter(); it.Next(); {
+		it := d.Iter()
+		for it.Next() {
 			if err := l.env.tick(); err != nil {
 				return err
 			}

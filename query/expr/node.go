@@ -124,7 +124,8 @@ func walk(d value.Doc, parts []string) value.Value {
 
 func walkArray(a value.Doc, parts []string) value.Value {
 	var out value.ArrayBuilder
-	for it := a.Iter(); it.Next(); {
+	it := a.Iter()
+	for it.Next() {
 		if it.Kind() != value.KindDocument {
 			continue
 		}

@@ -266,7 +266,8 @@ func evalSetField(c *call, env *Env) (value.Value, error) {
 	var b value.Builder
 	b.Reset(make([]byte, 0, len(in.Doc())+len(name)+32))
 	found := false
-	for it := in.Doc().Iter(); it.Next(); {
+	it := in.Doc().Iter()
+	for it.Next() {
 		if it.Key() != name {
 			b.Raw(it.Element())
 		} else if !found {

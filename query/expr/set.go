@@ -202,7 +202,8 @@ func evalSetIsSubset(c *call, env *Env) (value.Value, error) {
 	if err != nil {
 		return value.Value{}, err
 	}
-	for it := a.Doc().Iter(); it.Next(); {
+	it := a.Doc().Iter()
+	for it.Next() {
 		if err := env.tick(); err != nil {
 			return value.Value{}, err
 		}
@@ -230,7 +231,8 @@ func quantifier(c *call, env *Env, code mongoerr.Code, want bool) (value.Value, 
 	if v.Kind() != value.KindArray {
 		return value.Value{}, mongoerr.Newf(code, "%s's argument must be an array, but is %s", c.op.name, v.Kind())
 	}
-	for it := v.Doc().Iter(); it.Next(); {
+	it := v.Doc().Iter()
+	for it.Next() {
 		if it.Value().Truthy() == want {
 			return value.Bool(want), nil
 		}

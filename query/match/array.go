@@ -57,7 +57,8 @@ func (n *ElemMatchValue) matchValue(env *expr.Env, v value.Value, pos *int) (boo
 		return false, nil
 	}
 	at := 0
-	for it := v.Doc().Iter(); it.Next(); at++ {
+	it := v.Doc().Iter()
+	for ; it.Next(); at++ {
 		ok, err := allValue(n.Nodes, env, it.Value())
 		if err != nil {
 			return false, err
@@ -139,7 +140,8 @@ func (n *ElemMatchObject) matchValue(env *expr.Env, v value.Value, pos *int) (bo
 		return false, nil
 	}
 	at := 0
-	for it := v.Doc().Iter(); it.Next(); at++ {
+	it := v.Doc().Iter()
+	for ; it.Next(); at++ {
 		if k := it.Kind(); k != value.KindDocument && k != value.KindArray {
 			continue
 		}

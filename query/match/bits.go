@@ -154,7 +154,8 @@ func bitPositions(e element) (positions []uint32, err error) {
 // listedPositions reads a list of bit positions, which must be whole numbers
 // from 0 to 2^31-1.
 func listedPositions(list value.Doc) (positions []uint32, err error) {
-	for it := list.Iter(); it.Next(); {
+	it := list.Iter()
+	for it.Next() {
 		e := element{it.Key(), it.Value()}
 		bad := func(what string) ([]uint32, error) {
 			return nil, mongoerr.Newf(mongoerr.BadValue, "bit positions %s: %v", what, e)

@@ -88,7 +88,8 @@ type parser struct{ o Options }
 // the whole filter but part of one ($elemMatch).
 func (p *parser) filter(d value.Doc, nested bool) (Node, error) {
 	and := &And{}
-	for it := d.Iter(); it.Next(); {
+	it := d.Iter()
+	for it.Next() {
 		e := element{it.Key(), it.Value()}
 		var n Node
 		var err error
@@ -181,7 +182,8 @@ func (p *parser) operators(and *And, path value.Path, d value.Doc) error {
 		}
 		return err
 	}
-	for it := d.Iter(); it.Next(); {
+	it := d.Iter()
+	for it.Next() {
 		e := element{it.Key(), it.Value()}
 		parse, ok := fieldOperators[e.name]
 		if !ok {

@@ -124,7 +124,8 @@ func (w *wide) any(env *expr.Env, d value.Doc, stop bool) (bool, error) {
 func (l *wideLevel) any(env *expr.Env, d value.Doc, stop bool) (bool, error) {
 	seen := make([]bool, len(l.list))
 	left := len(l.list)
-	for it := d.Iter(); left > 0 && it.Next(); {
+	it := d.Iter()
+	for left > 0 && it.Next() {
 		i, ok := l.at[it.Key()]
 		if !ok || seen[i] {
 			continue

@@ -24,7 +24,8 @@ func (a *applier) document(n *node, d value.Doc) error {
 	var done marks.Set
 	all, from := d[4:len(d)-1], 0 // from: start of the run that is still to be copied
 	left := len(n.fields)
-	for it := d.Iter(); left > 0 && it.Next(); {
+	it := d.Iter()
+	for left > 0 && it.Next() {
 		i := n.find(it.Key())
 		if i < 0 || done.Has(i) {
 			continue
@@ -46,7 +47,8 @@ func (a *applier) document(n *node, d value.Doc) error {
 func (a *applier) includeFrom(n *node, d value.Doc) error {
 	var done marks.Set
 	left := n.plain
-	for it := d.Iter(); left > 0 && it.Next(); {
+	it := d.Iter()
+	for left > 0 && it.Next() {
 		i := n.find(it.Key())
 		if i < 0 || done.Has(i) || n.fields[i].isComputed() {
 			continue
@@ -172,7 +174,8 @@ func (a *applier) array(n *node, arr value.Doc) error {
 	start := a.open()
 	i := 0
 	var index [20]byte
-	for it := arr.Iter(); it.Next(); {
+	it := arr.Iter()
+	for it.Next() {
 		key := it.Key()
 		if a.kind == inclusion {
 			key = string(value.AppendIndex(index[:0], i))

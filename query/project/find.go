@@ -137,7 +137,8 @@ func (p *Projection) finish(env *expr.Env, before, d value.Doc) (value.Doc, erro
 // sliceDocument copies d with the arrays at path sliced.
 func (a *applier) sliceDocument(s *step, path []string, d value.Doc) value.Doc {
 	start := a.open()
-	for it := d.Iter(); it.Next(); {
+	it := d.Iter()
+	for it.Next() {
 		if it.Key() != path[0] {
 			a.dst = append(a.dst, it.Element()...)
 			continue
@@ -158,7 +159,8 @@ func (a *applier) sliceField(s *step, rest []string, it *value.Iter) {
 	case v.Kind() == value.KindArray:
 		a.head(value.KindArray, it.Key())
 		start := a.open()
-		for e := v.Doc().Iter(); e.Next(); {
+		e := v.Doc().Iter()
+		for e.Next() {
 			if e.Kind() != value.KindDocument {
 				a.dst = append(a.dst, e.Element()...)
 				continue
@@ -179,7 +181,8 @@ func (a *applier) sliceArray(s *step, arr value.Doc) {
 	from, to := s.bounds(int64(arr.Len()))
 	start := a.open()
 	i, n := int64(0), 0
-	for it := arr.Iter(); it.Next() && i < to; i++ {
+	it := arr.Iter()
+	for ; it.Next() && i < to; i++ {
 		if i >= from {
 			a.indexed(n, it.Value())
 			n++
@@ -207,7 +210,8 @@ func (s *step) bounds(n int64) (from, to int64) {
 // that the query matched.
 func (a *applier) atPosition(path []string, d value.Doc, position int) (value.Doc, error) {
 	start := a.open()
-	for it := d.Iter(); it.Next(); {
+	it := d.Iter()
+	for it.Next() {
 		v := it.Value()
 		switch {
 		case it.Key() != path[0]:

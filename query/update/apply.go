@@ -95,7 +95,8 @@ func (a *applier) object(n *object, d value.Doc) error {
 	all := d[4 : len(d)-1]
 	from := 0 // start of the run that is still to be copied
 	left, failed := len(kids), len(kids)
-	for it := d.Iter(); left > 0 && it.Next(); {
+	it := d.Iter()
+	for left > 0 && it.Next() {
 		i := n.lookup(kids, it.Key())
 		if i < 0 || seen.Has(i) {
 			continue

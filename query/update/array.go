@@ -138,7 +138,8 @@ func (a *applier) willCreate(n node) bool {
 
 // each applies the children of an elements node to every element they choose.
 func (a *applier) each(n *elements, e element) error {
-	for it := e.value.Doc().Iter(); it.Next(); {
+	it := e.value.Doc().Iter()
+	for it.Next() {
 		one := element{key: it.Key(), value: it.Value(), raw: it.Element(), inArray: true}
 		chosen, err := a.choose(n, one)
 		if err != nil {

@@ -45,12 +45,14 @@ const (
 // alias u.
 func (f *Fields) Parse(u value.Doc) bool {
 	f.n = 0
-	for it := u.Iter(); it.Next(); {
+	it := u.Iter()
+	for it.Next() {
 		inc := it.Key() == "$inc"
 		if !inc && it.Key() != "$set" || it.Kind() != value.KindDocument {
 			return false
 		}
-		for field := it.Value().Doc().Iter(); field.Next(); {
+		field := it.Value().Doc().Iter()
+		for field.Next() {
 			if !f.name(plainField{name: field.Key(), value: field.Value(), inc: inc}) {
 				return false
 			}
@@ -98,7 +100,8 @@ func (f *Fields) Apply(dst []byte, d value.Doc) (value.Doc, Outcome) {
 	}
 	start, left := len(dst), f.n
 	all, copied := []byte(d), 0
-	for it := d.Iter(); left > 0 && it.Next(); {
+	it := d.Iter()
+	for left > 0 && it.Next() {
 		i := f.find(it.Key())
 		if i < 0 || f.fields[i].seen {
 			continue

@@ -86,7 +86,8 @@ var errTooDeep = mongoerr.Newf(mongoerr.Overflow, "Document exceeds maximum nest
 // depthOf counts the levels below v.
 func depthOf(v value.Value) int {
 	deepest := 0
-	for it := v.Doc().Iter(); it.Next(); {
+	it := v.Doc().Iter()
+	for it.Next() {
 		below := 0
 		if k := it.Kind(); k == value.KindDocument || k == value.KindArray {
 			below = depthOf(it.Value())

@@ -50,7 +50,8 @@ func (m *pop) update(a *applier, e element) (outcome, error) {
 func (a *applier) keep(e element, want func(i int, v value.Value) (bool, error)) (gone int, err error) {
 	start := a.open(value.KindArray, e.key)
 	i, kept := 0, 0
-	for it := e.value.Doc().Iter(); it.Next(); i++ {
+	it := e.value.Doc().Iter()
+	for ; it.Next(); i++ {
 		ok, err := want(i, it.Value())
 		if err != nil {
 			return 0, err

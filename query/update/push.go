@@ -281,7 +281,8 @@ func (m *addToSet) update(a *applier, e element) (outcome, error) {
 	old := e.value.Doc()
 	var there marks.Set
 	n, known := 0, 0
-	for it := old.Iter(); it.Next(); n++ {
+	it := old.Iter()
+	for ; it.Next(); n++ {
 		if i := m.set.find(it.Value()); i >= 0 && !there.Has(i) {
 			there.Add(i, len(m.set.values))
 			known++

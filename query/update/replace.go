@@ -147,7 +147,8 @@ func FillTimestamps(d value.Doc, next func() value.Value) value.Doc {
 	}
 	var b value.Builder
 	b.Reset(make([]byte, 0, len(d)))
-	for it := d.Iter(); it.Next(); {
+	it := d.Iter()
+	for it.Next() {
 		if isEmptyTimestamp(&it) {
 			b.Append(it.Key(), next())
 		} else {
@@ -158,7 +159,8 @@ func FillTimestamps(d value.Doc, next func() value.Value) value.Doc {
 }
 
 func hasEmptyTimestamp(d value.Doc) bool {
-	for it := d.Iter(); it.Next(); {
+	it := d.Iter()
+	for it.Next() {
 		if isEmptyTimestamp(&it) {
 			return true
 		}

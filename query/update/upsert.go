@@ -155,7 +155,8 @@ func withIDFirst(d value.Doc, newID func() value.OID) value.Doc {
 		id = value.ObjectID(newID())
 	}
 	b.Append("_id", id)
-	for it := d.Iter(); it.Next(); {
+	it := d.Iter()
+	for it.Next() {
 		if it.Key() != "_id" {
 			b.Raw(it.Element())
 		}

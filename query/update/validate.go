@@ -54,7 +54,8 @@ func ValidateID(id value.Value) error {
 // in their order.
 func findDollar(d value.Doc) string {
 	previous := ""
-	for it := d.Iter(); it.Next(); {
+	it := d.Iter()
+	for it.Next() {
 		name := it.Key()
 		if strings.HasPrefix(name, "$") && !inReference(previous, name) {
 			return name
@@ -85,7 +86,8 @@ func inReference(previous, name string) bool {
 // checkStored checks a whole document to store, except for names with "$" at
 // its top level.
 func checkStored(d value.Doc) error {
-	for it := d.Iter(); it.Next(); {
+	it := d.Iter()
+	for it.Next() {
 		v := it.Value()
 		if it.Key() == "_id" {
 			if err := checkStoredID(v); err != nil {
@@ -114,7 +116,8 @@ func checkDollars(d value.Doc) error { return checkDollarsIn(d, "") }
 // checkDollarsIn is checkDollars for a document at a path.
 func checkDollarsIn(d value.Doc, prefix string) error {
 	var before, previous value.Iter // the elements before
-	for it := d.Iter(); it.Next(); before, previous = previous, it {
+	it := d.Iter()
+	for ; it.Next(); before, previous = previous, it {
 		if !strings.HasPrefix(it.Key(), "$") {
 			continue
 		}

@@ -130,7 +130,8 @@ func (s *Unwind) trim(d value.Doc) value.Doc {
 	}
 	var b value.Builder
 	b.Reset(make([]byte, 0, 128))
-	for it := d.Iter(); it.Next(); {
+	it := d.Iter()
+	for it.Next() {
 		if s.needed[it.Key()] {
 			b.Raw(it.Element())
 		}

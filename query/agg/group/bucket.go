@@ -130,7 +130,8 @@ func (s *bucketSpec) group() value.Doc {
 		b.StartDocument("count").Int32("$sum", 1).End()
 		return b.Doc()
 	}
-	for it := s.output.Iter(); it.Next(); {
+	it := s.output.Iter()
+	for it.Next() {
 		b.Raw(it.Element())
 	}
 	return b.Doc()

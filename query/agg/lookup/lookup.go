@@ -158,7 +158,8 @@ func (s *lookupStage) Spec() value.Value {
 		return value.Document(s.source)
 	}
 	b := value.NewBuilder()
-	for it := s.source.Iter(); it.Next(); {
+	it := s.source.Iter()
+	for it.Next() {
 		b.Raw(it.Element())
 	}
 	b.StartDocument("unwinding").Bool("preserveNullAndEmptyArrays", s.unwind.Preserve)

@@ -40,7 +40,8 @@ func (p *Pipeline) ExplainOverPacks(v Verbosity, x *stage.Exec, shared, time str
 	if plan == nil || !plan.AppendSpec(b) {
 		return docs
 	}
-	for it := docs[0].Iter(); it.Next(); {
+	it := docs[0].Iter()
+	for it.Next() {
 		if it.Key() != p.stages[0].Name() {
 			b.Raw(it.Element())
 		}

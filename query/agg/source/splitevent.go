@@ -93,7 +93,8 @@ type field struct {
 
 // splitFields returns the fields of an event without _id, sorted by size and name.
 func splitFields(d value.Doc) (fields []field) {
-	for it := d.Iter(); it.Next(); {
+	it := d.Iter()
+	for it.Next() {
 		if it.Key() != "_id" {
 			fields = append(fields, field{it.Key(), it.Element()})
 		}

@@ -22,7 +22,8 @@ func SetPath(d value.Doc, parts []string, v value.Value) value.Doc {
 
 func appendSet(b *value.Builder, d value.Doc, parts []string, v value.Value) {
 	found := false
-	for it := d.Iter(); it.Next(); {
+	it := d.Iter()
+	for it.Next() {
 		if found || it.Key() != parts[0] {
 			b.Raw(it.Element())
 			continue

@@ -74,7 +74,8 @@ func (s *Setter) Set(d value.Doc, values []value.Value) value.Doc {
 
 func (n *setNode) set(b *value.Builder, d value.Doc, values []value.Value) {
 	var done marks.Set
-	for it := d.Iter(); it.Next(); {
+	it := d.Iter()
+	for it.Next() {
 		i, ok := n.index[it.Key()]
 		if !ok || done.Has(i) {
 			b.Raw(it.Element())

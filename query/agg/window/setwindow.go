@@ -164,7 +164,8 @@ func (s *windowStage) desugar(p *stage.Parser) ([]stage.Stage, error) {
 		keys.Int32(path, 1)
 	}
 	sortBy := s.sortBy.Doc()
-	for it := sortBy.Iter(); it.Next(); {
+	it := sortBy.Iter()
+	for it.Next() {
 		if it.Key() != path {
 			keys.Raw(it.Element())
 		}

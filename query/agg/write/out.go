@@ -151,7 +151,8 @@ func withID(x *stage.Exec, d value.Doc) value.Doc {
 		return d
 	}
 	b := value.NewBuilder().Append("_id", value.ObjectID(value.NewOID(x.Env.Now)))
-	for it := d.Iter(); it.Next(); {
+	it := d.Iter()
+	for it.Next() {
 		b.Raw(it.Element())
 	}
 	return b.Doc()
