@@ -2,8 +2,11 @@ package mq_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/duskdb/duskdb/commands/internal/harness"
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -152,6 +155,37 @@ func TestMQInsertWakes(t *testing.T) {
 	if reply := expect("a drop"); reply.Lookup("code").SafeInt64() != 26 {
 		t.Errorf("reply %s", reply)
 	}
+}
+
+// What a transaction sends wakes a receiver when it is committed, and not before.
+func TestMQTransactionWakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newMQEnv(t)
+		e.ok(`{"create": "q", "messageQueue": {}}`)
+		receiver := &mqEnv{t: t, svc: e.svc, conn: e.svc.NewConn("receiver", "test"), clock: e.clock}
+		got := make(chan value.Doc, 1)
+		go func() {
+			got <- receiver.run(`{"mqReceive": "q", "mode": "receiveAndDelete", "maxWaitTimeMS": 60000}`)
+		}()
+		synctest.Wait()
+		const inTransaction = `, "lsid": {"id": {"$binary": {"base64": "AAAAAAAAAAAAAAAAAAAAAA==", "subType": "04"}}}, "txnNumber": {"$numberLong": "1"}, "autocommit": false`
+		e.ok(`{"insert": "q", "documents": [{"_id": 1}], "startTransaction": true` + inTransaction + `}`)
+		synctest.Wait()
+		if len(got) > 0 {
+			t.Fatalf("received before the commit: %s", <-got)
+		}
+		commit := value.MustJSON(`{"commitTransaction": 1` + inTransaction + `, "$db": "admin"}`)
+		if out, _ := harness.Answer(e.svc, t.Context(), e.conn, &kernel.Request{Body: commit}, nil); !value.Doc(out).Lookup("ok").Truthy() {
+			t.Fatal(value.Doc(out))
+		}
+		synctest.Wait()
+		if len(got) == 0 {
+			t.Fatal("the commit does not wake the receiver")
+		}
+		if reply := <-got; reply.Lookup("messages").Doc().Len() != 1 {
+			t.Errorf("reply %s", reply)
+		}
+	})
 }
 
 func TestMQDropAndRename(t *testing.T) {

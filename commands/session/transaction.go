@@ -27,7 +27,7 @@ func (s State) String() string {
 // session's turn may use it. Fields that are set once, when it begins, may be read by
 // any goroutine.
 type Transaction struct {
-	Sends         QueueChanges    // what it does to queues; told once it has committed (t.sends.committed())
+	Sends         QueueChanges    // what it does to queues, which its commit makes known
 	Number        int64           // its txnNumber
 	Now           int64           // instant of the first statement
 	Started       time.Time       // real time, for the limit on its lifetime

@@ -132,6 +132,7 @@ func commit(c *kernel.Call, t *session.Transaction) error {
 	}
 	c.Session.Stored = stored
 	t.Log.Committed()
+	t.Sends.Committed()
 	c.Svc.EndTransaction(c.Session, session.TxnCommitted)
 	c.Svc.Changes.Signal()
 	return nil
