@@ -83,8 +83,6 @@ func (t *entries) inTail(e entry) bool {
 	return t.tail.len() > 0 && !t.tail.behind(e)
 }
 
-func (p *packed) same(i int, e entry) bool { return p.is(i, e.key) && p.slots[i].id == e.id }
-
 // Add adds an entry. It returns false if the entry exists already.
 func (t *entries) Add(e entry) bool {
 	added := true
@@ -171,8 +169,12 @@ func (t *entries) drop(n *entryNode, i int) *entryNode {
 // live is the number of entries of a leaf that are not gone.
 func (n *entryNode) live() int { return n.len() - bits.OnesCount64(n.dead) }
 
-// has reports whether the entry at i of a leaf is e, and not gone.
-func (n *entryNode) has(i int, e entry) bool { return n.dead>>i&1 == 0 && n.same(i, e) }
+// find returns the position of the first entry of a leaf that is not before e, and whether it
+// is e, and not gone.
+func (n *entryNode) find(e entry) (i int, has bool) {
+	i, has = n.packed.find(e)
+	return i, has && n.dead>>i&1 == 0
+}
 
 // next returns the position of the first entry of a leaf from i on that is not gone.
 func (n *entryNode) next(i int) int { return min(i+bits.TrailingZeros64(^(n.dead>>i)), n.len()) }
@@ -181,8 +183,8 @@ func (n *entryNode) next(i int) int { return min(i+bits.TrailingZeros64(^(n.dead
 // is its second half, which begins at sep.
 func (t *entries) insert(n *entryNode, e entry) (own, right *entryNode, sep entry, added bool) {
 	if n.children == nil {
-		i := n.search(e)
-		if n.has(i, e) {
+		i, has := n.find(e)
+		if has {
 			return n, nil, sep, false
 		}
 		if n.dead != 0 {
@@ -253,8 +255,8 @@ func (t *entries) Delete(e entry) bool {
 // remove removes an entry below a node; left is nil if the node is then empty.
 func (t *entries) remove(n *entryNode, e entry) (left *entryNode, removed bool) {
 	if n.children == nil {
-		i := n.search(e)
-		if !n.has(i, e) {
+		i, has := n.find(e)
+		if !has {
 			return n, false
 		}
 		if n.live() == 1 {
@@ -337,8 +339,8 @@ func (t *entries) addToTail(e entry) bool {
 			return t.addToTree(e)
 		}
 	}
-	i := x.search(e)
-	if x.same(i, e) {
+	i, there := x.find(e)
+	if there {
 		return false
 	}
 	if i == x.len() && x.append(e) {
@@ -380,8 +382,8 @@ func (t *entries) ownTail() {
 
 func (t *entries) removeFromTail(e entry) bool {
 	x := &t.tail
-	i := x.search(e)
-	if !x.same(i, e) {
+	i, there := x.find(e)
+	if !there {
 		return false
 	}
 	t.ownTail()

@@ -305,6 +305,36 @@ func BenchmarkEntries(b *testing.B) {
 	})
 }
 
+// BenchmarkEntriesScattered adds entries anywhere in a tree that has 400,000, so many to a
+// version, as a load of documents does to an index on random values.
+func BenchmarkEntriesScattered(b *testing.B) {
+	const n, more = 400_000, 200_000
+	rnd := rand.New(rand.NewPCG(1, 2))
+	list := make([]entry, n+more)
+	for i := range list {
+		key := binary.BigEndian.AppendUint64(nil, rnd.Uint64())
+		list[i] = entry{string(binary.BigEndian.AppendUint32(key, rnd.Uint32())), storage.RecordID(i)}
+	}
+	add := func(t *entries, list []entry, batch int) *entries {
+		for part := range slices.Chunk(list, batch) {
+			t = t.fork()
+			for _, e := range part {
+				t.Add(e)
+			}
+		}
+		return t
+	}
+	full := add(newEntries(), list[:n], 1000)
+	for _, batch := range []int{1, 10, 1000} {
+		b.Run(fmt.Sprint(batch), func(b *testing.B) {
+			b.ReportAllocs()
+			for done := 0; done < b.N; done += more {
+				add(full, list[n:n+min(more, b.N-done)], batch)
+			}
+		})
+	}
+}
+
 // What is removed in front of a list, as messages leave a queue, does not stay
 // in memory, whether each change is a version of its own or all are one.
 func TestEntriesForgetTheFront(t *testing.T) {

@@ -1,6 +1,7 @@
 package bunt
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math/bits"
 	"slices"
@@ -82,22 +83,36 @@ func headOf(rest []byte) uint32 {
 
 // search returns the position of the first entry that is not before e.
 func (p *packed) search(e entry) int {
+	i, _ := p.find(e)
+	return i
+}
+
+// find returns the position of the first entry that is not before e, and whether it is e.
+func (p *packed) find(e entry) (i int, is bool) {
 	if !strings.HasPrefix(e.key, p.prefix) {
 		if e.key < p.prefix {
-			return 0
+			return 0, false
 		}
-		return len(p.slots)
+		return len(p.slots), false
 	}
 	rest := e.key[len(p.prefix):]
-	head := headOf(value.StringView(rest))
+	return p.findRest(rest, headOf(value.StringView(rest)), e.id)
+}
+
+// findRest is find for a key without the prefix. It reads the stored keys only where the
+// heads are equal: they are in another place in memory.
+func (p *packed) findRest(rest string, head uint32, id storage.RecordID) (i int, is bool) {
 	lo, hi := 0, len(p.slots)
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)
 		s := &p.slots[mid]
 		less := s.head < head
 		if s.head == head {
-			c := strings.Compare(stringView(p.rest(mid)), rest)
-			less = c < 0 || c == 0 && s.id < e.id
+			c := cmp.Or(strings.Compare(stringView(p.rest(mid)), rest), cmp.Compare(s.id, id))
+			if c == 0 {
+				return mid, true
+			}
+			less = c < 0
 		}
 		if less {
 			lo = mid + 1
@@ -105,7 +120,7 @@ func (p *packed) search(e entry) int {
 			hi = mid
 		}
 	}
-	return lo
+	return lo, false
 }
 
 // behind reports whether the first entry comes after e.
