@@ -94,6 +94,9 @@ func execute(s *kernel.Service, c *kernel.Call) error {
 		}
 		defer stop()
 	}
+	if c.Bytes >= kernel.LongMessage {
+		c.TakesLong()
+	}
 	c.Op = &c.Work.Op
 	access.BeginOperation(c.Op, c)
 	s.Ops.Add(c.Op)

@@ -65,6 +65,7 @@ func runCreateIndexes(c *kernel.Call) error {
 		return err
 	}
 	if _, missing := missingIndexes(c, ns, given); len(missing) > 0 {
+		c.TakesLong()
 		if _, err := write.SettleAhead(c, ns); err != nil {
 			return kernel.Translate(ns, err)
 		}

@@ -46,6 +46,7 @@ func runCompact(c *kernel.Call) error {
 	if err := compactSpec.Decode(c.Body, &a); err != nil {
 		return err
 	}
+	c.TakesLong()
 	ns, err := c.LiteralNamespace(a.Compact)
 	if err != nil {
 		return err

@@ -296,6 +296,9 @@ func (r *ScanIterator) fill() error {
 	if err := r.x.Running().Interrupted(); err != nil {
 		return err
 	}
+	if r.chunk >= nearChunk { // there were others before
+		r.x.Running().TakesLong()
+	}
 	r.buf, r.upcoming, r.ran = r.buf[:0], 0, false
 	r.start.set(&r.at)
 	err := r.x.Running().View(func(tx storage.Tx) error {

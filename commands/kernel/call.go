@@ -38,6 +38,7 @@ type Call struct {
 	turn      limits.Turn // while memory is short
 	Work      *workspace  // that the Call is part of; nil for work of the server itself
 	forgotten bool        // nothing uses the Call when the command is over
+	long      bool        // another thread was woken, see TakesLong
 }
 
 // Authorization is the user of a command and the user's privileges.

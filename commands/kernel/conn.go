@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/commands/catalog"
@@ -39,8 +40,13 @@ type Conn struct {
 	// OwnCursors reports whether cursors end with the connection although the client did not
 	// come through that port.
 	OwnCursors  bool
-	greetedBack bool             // it has got the service id
-	inTxn       *session.Session // of the last transaction, if FromBalancer
+	greetedBack bool // it has got the service id
+
+	// servedWithLong is how many requests the server had served when it had served the last
+	// long command of the connection, and nothing beside it; 0 if there was none.
+	servedWithLong atomic.Int64
+
+	inTxn *session.Session // of the last transaction, if FromBalancer
 
 	Mu          sync.Mutex // guards the fields up to Compression
 	client      value.Doc  // metadata from the first hello
