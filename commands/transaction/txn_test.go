@@ -57,7 +57,7 @@ func TestCommitStoresTheRecord(t *testing.T) {
 	commit(2)
 	change := func(fn func(storage.Tx) error) {
 		t.Helper()
-		if err := h.Svc.Engine.Update(t.Context(), fn); err != nil {
+		if err := storage.Retry(t.Context(), h.Svc.Engine, fn); err != nil {
 			t.Fatal(err)
 		}
 	}
