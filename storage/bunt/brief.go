@@ -31,6 +31,6 @@ func (t *tx) forget() {
 	for i := range t.opened {
 		t.handles[i] = collection{}
 	}
-	t.opened, t.root, t.ctx, t.done = 0, nil, nil, true
+	t.opened, t.e, t.root, t.ctx, t.done = 0, nil, nil, nil, true
 	briefViews.Put(t)
 }

@@ -62,7 +62,7 @@ func (r *root) own() *btree.BTreeG[catalogEntry] {
 	return r.tree
 }
 
-// get returns a collection, nil if there is none of this name.
+// get returns the collection of this name, or nil.
 func (r *root) get(ns storage.Namespace) *coll {
 	if i := r.position(ns); i >= 0 {
 		return r.latest[i]
