@@ -2,7 +2,6 @@ package compat
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/duskdb/duskdb/internal/freeport"
 	"github.com/duskdb/duskdb/internal/needs"
 )
 
@@ -58,19 +58,8 @@ func TestConsoleAccess(t *testing.T) {
 		t.Fatal(err)
 	}
 	pages.env = append(pages.env, "CONSOLE="+s.Console, "READONLY="+start(t, "--test-clock", "--consoleReadOnly").Console,
-		"REALTIME="+start(t, "--consolePort", freePort(t)).Console)
+		"REALTIME="+start(t, "--consolePort", strconv.Itoa(freeport.For(t))).Console)
 	pages.reports(t)
-}
-
-// freePort is a port that nothing listens on.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 }
 
 // TestConsoleLoad measures in the browser what an update takes with ten thousand

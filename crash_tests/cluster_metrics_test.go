@@ -3,13 +3,13 @@ package crash_tests
 import (
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/duskdb/duskdb/internal/freeport"
 	"github.com/duskdb/duskdb/internal/pgtest"
 	"github.com/duskdb/duskdb/value"
 )
@@ -23,14 +23,9 @@ type monitored struct {
 
 func startMonitored(t *testing.T, uri string) *monitored {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().(*net.TCPAddr)
-	_ = l.Close()
-	p := start(t, t.TempDir(), "--storageEngine", "postgres", "--storageURI", uri, "--metricsPort", strconv.Itoa(addr.Port))
-	return &monitored{client: connect(t, p), t: t, base: "http://" + addr.String()}
+	port := strconv.Itoa(freeport.For(t))
+	p := start(t, t.TempDir(), "--storageEngine", "postgres", "--storageURI", uri, "--metricsPort", port)
+	return &monitored{client: connect(t, p), t: t, base: "http://127.0.0.1:" + port}
 }
 
 func (m *monitored) get(path string) (int, string) {

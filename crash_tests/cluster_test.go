@@ -16,6 +16,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/duskdb/duskdb/internal/freeport"
 	"github.com/duskdb/duskdb/internal/pgtest"
 )
 
@@ -45,7 +46,7 @@ func clusterOver(tb testing.TB, uri string, args ...string) *cluster {
 	uri = pgtest.With(uri, "schema", pgtest.Schema(tb.TempDir()))
 	c := &cluster{TB: tb, args: append([]string{"--storageEngine", "postgres", "--storageURI", uri}, args...)}
 	for i := range c.addrs {
-		c.addrs[i] = freeAddress(tb)
+		c.addrs[i] = fmt.Sprintf("127.0.0.1:%d", freeport.For(tb))
 	}
 	return c
 }
@@ -59,16 +60,6 @@ func needsCluster(t *testing.T) {
 	if e := os.Getenv("DUSKDB_TEST_ENGINE"); e != "" && e != "postgres" {
 		t.Skip("several servers need the engine postgres")
 	}
-}
-
-// freeAddress is one that nothing listens on.
-func freeAddress(tb testing.TB) string {
-	tb.Helper()
-	port, err := pgtest.FreePort()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return fmt.Sprintf("127.0.0.1:%d", port)
 }
 
 // start starts a server, for the first time or again.

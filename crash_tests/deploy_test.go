@@ -15,6 +15,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/duskdb/duskdb/internal/freeport"
 	"github.com/duskdb/duskdb/internal/pgtest"
 	"github.com/duskdb/duskdb/value"
 )
@@ -56,12 +57,7 @@ func entryPoint(t *testing.T) (args []string) {
 // test, and returns the server and the port of its metrics.
 func deployed(t *testing.T, args []string, uri string) (*process, string) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	metrics := strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
-	_ = l.Close()
+	metrics := strconv.Itoa(freeport.For(t))
 	secret := filepath.Join(t.TempDir(), "password")
 	if err := os.WriteFile(secret, []byte("secret\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@ package crash_tests
 import (
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/duskdb/duskdb/internal/freeport"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -30,7 +30,7 @@ func TestStoppedWhileOpening(t *testing.T) {
 			if err := unix.Mkfifo(filepath.Join(dir, file), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			port, metrics := freePort(t), freePort(t)
+			port, metrics := fmt.Sprint(freeport.For(t)), fmt.Sprint(freeport.For(t))
 			p, out := launch(t, dir, "--storageEngine", name, "--port", port, "--metricsPort", metrics)
 			t.Cleanup(p.kill)
 			if code, text := awaitHTTP(t, "http://127.0.0.1:"+metrics+"/readyz", "opening"); code != 503 || !strings.HasPrefix(text, "opening 0 %") {
@@ -61,17 +61,6 @@ func TestStoppedWhileOpening(t *testing.T) {
 			}
 		})
 	}
-}
-
-// freePort is a port that nobody listens on.
-func freePort(tb testing.TB) string {
-	tb.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer l.Close()
-	return fmt.Sprint(l.Addr().(*net.TCPAddr).Port)
 }
 
 // awaitHTTP repeats a request until the reply contains a text.

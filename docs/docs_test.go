@@ -13,7 +13,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/duskdb/duskdb/internal/freeport"
 	"github.com/duskdb/duskdb/internal/needs"
 	"github.com/duskdb/duskdb/server"
 )
@@ -36,18 +36,6 @@ const consoleURL = "http://127.0.0.1:43210/"
 
 // cosmosPort is the port of Cosmos DB's connection strings on the pages.
 const cosmosPort = "10255"
-
-// freePort is a port that is free now.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
-}
 
 func TestPages(t *testing.T) {
 	pages, err := filepath.Glob("*.md")
@@ -86,7 +74,7 @@ func try(t *testing.T, page, kind, text, bin string) {
 	srv := startWith(t, logins != "")
 	if language == "sh" {
 		text = strings.ReplaceAll(shell(text), consoleURL, srv.ConsoleURL())
-		text = strings.ReplaceAll(text, cosmosPort, freePort(t))
+		text = strings.ReplaceAll(text, cosmosPort, fmt.Sprint(freeport.For(t)))
 		args = []string{"bash", "-euo", "pipefail", "-c", text}
 	} else {
 		args = append(mongosh(t), "--file", script(t, text))

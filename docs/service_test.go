@@ -9,9 +9,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/internal/freeport"
 	"github.com/duskdb/duskdb/internal/needs"
 )
 
@@ -57,7 +59,7 @@ func TestServiceFromMongodConf(t *testing.T) {
 			script.WriteString(strings.ReplaceAll(strings.ReplaceAll(line, "sudo ", ""), " /etc/", " "+root+"/etc/"))
 		}
 	}
-	port := freePort(t)
+	port := strconv.Itoa(freeport.For(t))
 	// What a package and its service do not change: the root directory, and ports in use.
 	fmt.Fprintf(&script, "sed -i 's|/var/|%s/var/|; s|27017|0|; s|9216|%s|' %s/etc/duskdb.conf\n", root, port, root)
 	if out, err := exec.CommandContext(t.Context(), "sh", "-ec", script.String()).CombinedOutput(); err != nil {

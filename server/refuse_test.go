@@ -17,6 +17,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/internal/freeport"
 	"github.com/duskdb/duskdb/value"
 	"github.com/duskdb/duskdb/wire"
 )
@@ -54,23 +55,12 @@ func filledDir(t *testing.T, n int) string {
 	return dir
 }
 
-// freePort returns a port that nobody listens on.
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}
-
 // openHeld opens 24 MB in the background. The log is read in parts of 4 MB or
 // a little more, and the opening stops before the fourth.
 func openHeld(t *testing.T) *held {
 	t.Helper()
 	h := &held{
-		log: make(lines, 100), clock: clock.NewManual(time.Unix(1_700_000_000, 0)), port: freePort(t),
+		log: make(lines, 100), clock: clock.NewManual(time.Unix(1_700_000_000, 0)), port: freeport.For(t),
 		reached: make(chan struct{}), opened: make(chan *Server, 1),
 	}
 	hold, parts := make(chan struct{}), 0
@@ -256,7 +246,7 @@ func TestPortTaken(t *testing.T) {
 // TestReadFails: a disk that fails while the log is read makes the opening
 // fail, and the port free again.
 func TestReadFails(t *testing.T) {
-	dir, port := filledDir(t, 1), freePort(t)
+	dir, port := filledDir(t, 1), freeport.For(t)
 	eio := errors.New("input/output error")
 	_, err := New(Config{DBPath: dir, Port: port, MetricsPort: -1, fault: func(step, _ string) error {
 		if step == "read" {

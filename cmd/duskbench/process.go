@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/duskdb/duskdb/internal/freeport"
 	"github.com/duskdb/duskdb/value"
 	"github.com/duskdb/duskdb/wire"
 )
@@ -45,7 +46,7 @@ func startServer(binary string, args []string) (*process, error) {
 
 // startOn starts binary on a data directory, which it owns from then on.
 func startOn(dir, binary string, args []string) (*process, error) {
-	port, err := freePort()
+	port, err := freeport.Claim()
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
@@ -138,13 +139,4 @@ func ping(addr string) error {
 	s := session{conn: conn, Client: wire.NewClient(conn)}
 	_, err = s.command(value.NewDoc("ping", value.Int32(1), "$db", value.String("admin")))
 	return err
-}
-
-// freePort returns an unused port.
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	return l.Addr().(*net.TCPAddr).Port, l.Close()
 }

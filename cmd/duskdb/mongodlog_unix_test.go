@@ -7,11 +7,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/duskdb/duskdb/internal/freeport"
 	"github.com/duskdb/duskdb/internal/transfer"
 	"github.com/duskdb/duskdb/value"
 )
@@ -19,7 +21,7 @@ import (
 // A server writes all of its log in mongod's form, from its first line to its last, and
 // getLog has the same lines.
 func TestServerLogsAsMongod(t *testing.T) {
-	path, port := filepath.Join(t.TempDir(), "mongod.log"), freePort(t)
+	path, port := filepath.Join(t.TempDir(), "mongod.log"), strconv.Itoa(freeport.For(t))
 	cmd := exec.CommandContext(t.Context(), built(t), "--port", port, "--dbpath", t.TempDir(), "--logFormat", "mongod", "--logpath", path, "--slowms", "0")
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/internal/freeport"
 	"github.com/duskdb/duskdb/internal/needs"
 )
 
@@ -25,28 +26,13 @@ func built(t *testing.T) string {
 	return path
 }
 
-// freePort is a port that nobody listens on at the moment.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
-}
-
 // An init script starts the server in the background with the stock keys of a
 // configuration file, reads its process id and stops it.
 func TestForkAndShutdown(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
 	}
-	binary, dir, port := built(t), t.TempDir(), freePort(t)
+	binary, dir, port := built(t), t.TempDir(), strconv.Itoa(freeport.For(t))
 	in := func(name string) string { return filepath.Join(dir, name) }
 	conf := writeConfig(t, "storage: {dbPath: "+in("data")+"}\nsystemLog: {destination: file, path: "+in("log")+"}\n"+
 		"net: {port: "+port+", unixDomainSocket: {pathPrefix: "+dir+"}}\nprocessManagement: {fork: true, pidFilePath: "+in("pid")+"}\n")

@@ -23,6 +23,7 @@ import (
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/internal/engines"
+	"github.com/duskdb/duskdb/internal/freeport"
 	"github.com/duskdb/duskdb/server"
 	_ "github.com/duskdb/duskdb/server/postgres" // for -storageURI
 	"github.com/duskdb/duskdb/storage"
@@ -54,10 +55,11 @@ func run(n int, uri string, parameters map[string]string) error {
 	}
 	var hosts, behind []string
 	for range n {
-		port, err := freePort()
+		behindPort, err := freeport.Claim()
 		if err != nil {
 			return err
 		}
+		port := strconv.Itoa(behindPort)
 		with := map[string]string{"loadBalancerPort": port}
 		for name, text := range parameters {
 			with[name] = text
@@ -98,16 +100,6 @@ func share() {
 		}
 		return cluster.Join()
 	}
-}
-
-// freePort returns a port that nobody listens on.
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer l.Close()
-	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port), nil
 }
 
 // balance starts a load balancer, which gives connections to the servers in turns,

@@ -12,8 +12,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
-	"math/rand/v2"
-	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -24,6 +22,7 @@ import (
 	"time"
 
 	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/internal/freeport"
 	"github.com/duskdb/duskdb/internal/needs"
 )
 
@@ -153,7 +152,7 @@ func Start(settings ...string) (*Server, error) {
 	if err := s.run("initdb", "-D", s.data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"); err != nil {
 		return nil, err
 	}
-	if s.port, err = FreePort(); err != nil {
+	if s.port, err = freeport.Claim(); err != nil {
 		return nil, err
 	}
 	return s, s.Launch()
@@ -234,18 +233,3 @@ func (s *Server) URI(address string) string {
 
 // Address is where the server listens.
 func (s *Server) Address() string { return fmt.Sprintf("127.0.0.1:%d", s.port) }
-
-// FreePort is a port that nothing listens on. It is not one of those that the system gives
-// to connections, so that a server can be started there again after a while.
-func FreePort() (int, error) {
-	var err error
-	for range 100 {
-		port := 10_000 + rand.IntN(22_000)
-		l, lerr := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-		if lerr == nil {
-			return port, l.Close()
-		}
-		err = lerr
-	}
-	return 0, err
-}

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/internal/freeport"
 )
 
 // standbyTime is how long a step of a standby may take on a busy machine.
@@ -36,7 +37,7 @@ func (s *Server) standby() (*Server, error) {
 		return nil, err
 	}
 	other := &Server{dir: dir, bin: s.bin, settings: s.settings}
-	if other.port, err = FreePort(); err != nil {
+	if other.port, err = freeport.Claim(); err != nil {
 		return nil, err
 	}
 	err = other.run("pg_basebackup", "-D", other.data(), "-d", s.primary(), "-R", "-X", "stream", "-c", "fast", "--no-sync")

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/internal/freeport"
 	"github.com/duskdb/duskdb/internal/needs"
 	"github.com/duskdb/duskdb/internal/pgtest"
 	"github.com/duskdb/duskdb/storage/postgres"
@@ -27,12 +28,7 @@ func pooled(t *testing.T, mode string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := l.Addr().(*net.TCPAddr).Port
-	_ = l.Close()
+	port := freeport.For(t)
 	dir, err := os.MkdirTemp("", "pgbouncer") // t.TempDir is closed to other users
 	if err == nil {
 		t.Cleanup(func() { _ = os.RemoveAll(dir) })
