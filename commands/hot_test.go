@@ -34,7 +34,7 @@ var hotCommands = []struct {
 			StartDocument("q").Int32("_id", int32(i)).End().
 			StartDocument("u").StartDocument("$set").Int32("added", 1).End().End().End().End()
 	}},
-	{"findAndModify", 26, func(b *value.Builder, i int) {
+	{"findAndModify", 23, func(b *value.Builder, i int) {
 		b.String("findAndModify", "c").StartDocument("query").Int32("_id", int32(i%harness.BenchDocs)).End().
 			StartDocument("update").StartDocument("$inc").Int32("n", 1).End().End()
 	}},

@@ -34,8 +34,9 @@ type findAndModifyArgs struct {
 var findAndModifySpec = args.New[findAndModifyArgs]("findAndModify")
 
 func runFindAndModify(c *kernel.Call) error {
-	var a findAndModifyArgs
-	if err := findAndModifySpec.Decode(c.Body, &a); err != nil {
+	a := findAndModifySpec.Borrow()
+	defer findAndModifySpec.GiveBack(a)
+	if err := findAndModifySpec.Decode(c.Body, a); err != nil {
 		return err
 	}
 	ns, err := c.Namespace()
@@ -49,27 +50,35 @@ func runFindAndModify(c *kernel.Call) error {
 		return err
 	}
 	c.Svc.Metrics.Opcounters.Command.Add(1)
-	m := write.Modification{
-		NS: ns, Filter: a.Query, Let: a.Let, Collation: a.Collation, Hint: a.Hint, Sort: a.Sort,
-		Upsert: bool(a.Upsert), ArrayFilters: a.ArrayFilters, Bypass: bool(a.Bypass), WantNew: bool(a.New), Fields: a.Fields,
-		FindAndModify: true,
-	}
-	if !a.Remove {
-		m.Update = a.Update
-	}
 	c.Retry.Image = oplog.ImageBefore
 	if bool(a.New) {
 		c.Retry.Image = oplog.ImageAfter
 	}
-	if err := checkRetriedModify(c, &a); err != nil {
+	if err := checkRetriedModify(c, a); err != nil {
 		return err
 	}
-	if s := c.Statement(0); s == nil {
-		if out, fast, err := write.FastFindAndModify(c, &m); fast {
-			return replyModified(c, &a, nil, out, err)
+	if a.plain() && c.Statement(0) == nil {
+		if out, fast, err := write.FastFindAndModify(c, ns, bool(a.Bypass), a.Query, a.Update, bool(a.New)); fast {
+			c.LeavesNothing()
+			return replyModified(c, a, nil, out, err)
 		}
 	}
-	return modifyOne(c, &a, m)
+	return modifyOne(c, a, a.modification(ns))
+}
+
+// plain reports whether nothing but the filter says which document is modified, and
+// nothing but the update how, and whether all of the document is returned.
+func (a *findAndModifyArgs) plain() bool {
+	return !bool(a.Upsert) && a.Sort == nil && a.Collation == nil && a.Hint.IsMissing() && a.Let == nil && a.ArrayFilters == nil && a.Fields.IsEmpty()
+}
+
+// modification is what the command asks for.
+func (a *findAndModifyArgs) modification(ns storage.Namespace) write.Modification {
+	return write.Modification{
+		NS: ns, Filter: a.Query, Update: a.Update, Let: a.Let, Collation: a.Collation, Hint: a.Hint, Sort: a.Sort,
+		Upsert: bool(a.Upsert), ArrayFilters: a.ArrayFilters, Bypass: bool(a.Bypass), WantNew: bool(a.New), Fields: a.Fields,
+		FindAndModify: true,
+	}
 }
 
 // modifyOne runs a findAndModify, or answers it as an earlier attempt was answered.

@@ -58,20 +58,21 @@ func FastUpdate(c *kernel.Call, w *BatchWrite, s *exec.UpdateStatementArgs, let 
 	return x.modify(w.C, w.NS, w.Bypass, id)
 }
 
-// FastFindAndModify runs a findAndModify if it is what FastUpdate or FastDelete runs, and
-// returns the whole document.
-func FastFindAndModify(c *kernel.Call, m *Modification) (out Updated, handled bool, err error) {
-	id, ok := canonical.PointID(m.Filter)
-	if !ok || m.Upsert || m.Sort != nil || m.Collation != nil || !m.Hint.IsMissing() || m.Let != nil || m.ArrayFilters != nil || !m.Fields.IsEmpty() {
+// FastFindAndModify runs a findAndModify that has only a filter and an update, which is
+// missing for a removal, if it is what FastUpdate or FastDelete runs. It returns the whole
+// document as it was before or, with wantNew, after it.
+func FastFindAndModify(c *kernel.Call, ns storage.Namespace, bypass bool, filter value.Doc, u value.Value, wantNew bool) (out Updated, handled bool, err error) {
+	id, ok := canonical.PointID(filter)
+	if !ok {
 		return out, false, nil
 	}
 	x := expressWrites.Get().(*expressWrite)
 	defer x.release()
-	if x.remove = m.Update.IsMissing(); !x.remove && (m.Update.Kind() != value.KindDocument || !x.fields.Parse(m.Update.Doc())) {
+	if x.remove = u.IsMissing(); !x.remove && (u.Kind() != value.KindDocument || !x.fields.Parse(u.Doc())) {
 		return out, false, nil
 	}
-	x.returns, x.wantNew = true, m.WantNew
-	return x.modify(c, m.NS, m.Bypass, id)
+	x.returns, x.wantNew = true, wantNew
+	return x.modify(c, ns, bypass, id)
 }
 
 // FastDelete runs a delete statement if its filter is only an _id.
