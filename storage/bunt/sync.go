@@ -6,6 +6,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage"
@@ -20,6 +21,8 @@ type syncer struct {
 	dirty  chan struct{} // wakes the background syncer for the first commit to sync
 	times  storage.Durations
 
+	flusher *flusher // what the next sync uses; nil until one has taken long
+
 	mu      sync.Mutex
 	disk    *disk
 	file    *os.File // nil in memory
@@ -28,6 +31,10 @@ type syncer struct {
 	syncs   int64
 	failed  int64
 }
+
+// longSync is how long a sync takes when the ones after it are to wait without a processor.
+// Up to then it matters little.
+const longSync = 5 * time.Millisecond
 
 // syncRun is one fsync for all callers that wait for it.
 type syncRun struct {
@@ -44,11 +51,11 @@ func newSyncer(j *journal) (*syncer, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.file = f
 		if err := j.disk.sync(f); err != nil {
 			_ = f.Close()
 			return nil, err
 		}
+		s.file = f
 	}
 	s.last.Store(j.position())
 	s.synced.Store(j.position())
@@ -111,8 +118,12 @@ func (s *syncer) join(target uint64) (run *syncRun, mine bool, err error) {
 func (s *syncer) run(r *syncRun) {
 	upTo := s.last.Load()
 	began := clock.System().Now()
-	err := s.disk.sync(s.file)
-	s.times.Observe(clock.System().Now().Sub(began))
+	err := s.disk.syncBy(s.flusher, s.file)
+	took := clock.System().Now().Sub(began)
+	s.times.Observe(took)
+	if took > longSync && s.flusher == nil {
+		s.flusher = takeFlusher()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.syncs++
@@ -175,7 +186,8 @@ func (s *syncer) close() {
 	defer s.mu.Unlock()
 	if s.file != nil {
 		_ = s.file.Close()
-		s.file = nil
+		s.flusher.giveBack()
+		s.file, s.flusher = nil, nil
 	}
 	if s.err == nil {
 		s.err = storage.ErrClosed
