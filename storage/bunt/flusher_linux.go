@@ -26,22 +26,21 @@ type flusher struct {
 	request iocb
 }
 
-// The structures of linux/aio_abi.h, and what is used of its constants. The kernel sets key.
+// The structures of linux/aio_abi.h, and what is used of their fields and its constants. The
+// other fields of a request are zero for a sync.
 type (
 	iocb struct {
-		data          uint64
-		key, rwFlags  uint32
+		_             [2]uint64 // data, key, rw_flags
 		opcode        uint16
-		priority      int16
+		_             int16 // reqprio
 		file          uint32
-		buf, n        uint64
-		offset        int64
-		reserved      uint64
+		_             [4]uint64 // buf, nbytes, offset, reserved2
 		flags, signal uint32
 	}
 	ioEvent struct {
-		data, obj uint64
-		res, res2 int64
+		_   [2]uint64 // data, obj
+		res int64
+		_   int64 // res2
 	}
 )
 
