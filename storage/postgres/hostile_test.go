@@ -17,5 +17,5 @@ func TestConformanceUnderReruns(t *testing.T) {
 	t.Parallel()
 	storagetest.RunBut(t, func(tb testing.TB, dir string, ix storage.Indexer) storage.Engine {
 		return storagetest.Hostile(open(tb, dir, ix), storagetest.Hostility{Seed: 1, Reruns: true})
-	}, "ScanResumed", "IndexBuild") // tens of thousands of round trips
+	}, "ScanResumed", "IndexBuild", compaction) // tens of thousands of round trips
 }

@@ -16,7 +16,11 @@ import (
 var ctx = context.Background()
 
 func open(tb testing.TB, dir string, ix storage.Indexer) storage.Engine {
-	e, err := postgres.Open(ctx, postgres.Options{URI: pgtest.URI(tb), Schema: pgtest.Schema(dir), Indexer: ix, Logger: tb.Logf, PoolSize: 8})
+	return openOn(tb, pgtest.URI(tb), dir, ix)
+}
+
+func openOn(tb testing.TB, uri, dir string, ix storage.Indexer) storage.Engine {
+	e, err := postgres.Open(ctx, postgres.Options{URI: uri, Schema: pgtest.Schema(dir), Indexer: ix, Logger: tb.Logf, PoolSize: 8})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -25,11 +29,25 @@ func open(tb testing.TB, dir string, ix storage.Indexer) storage.Engine {
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	if needs.CI() {
-		storagetest.Run(t, open)
-		return
+	without := []string{compaction}
+	if !needs.CI() {
+		without = append(without, "ScanResumed", "IndexBuild") // tens of thousands of round trips
 	}
-	storagetest.RunBut(t, open, "ScanResumed", "IndexBuild") // tens of thousands of round trips
+	storagetest.RunBut(t, open, without...)
+}
+
+// compaction is the part of the suite that needs a database of its own: while anybody reads
+// a state of before, in any schema, PostgreSQL keeps what was there.
+const compaction = "SyncAndCompact"
+
+func TestCompaction(t *testing.T) {
+	t.Parallel()
+	uri := pgtest.Own(t).URI("")
+	for _, h := range []storagetest.Hostility{{}, {Seed: 1, Reruns: true}} {
+		storagetest.RunSome(t, func(tb testing.TB, dir string, ix storage.Indexer) storage.Engine {
+			return storagetest.Hostile(openOn(tb, uri, dir, ix), h)
+		}, compaction)
+	}
 }
 
 // TestMain makes the simulation shorter, as each of its steps is a few round trips, and runs
