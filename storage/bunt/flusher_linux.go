@@ -56,7 +56,8 @@ var spareFlushers struct {
 	list []*flusher
 }
 
-// takeFlusher returns a flusher for the caller alone, or nil if there is none.
+// takeFlusher returns a flusher that nobody else uses: a spare one, or what newFlusher
+// returns.
 func takeFlusher() *flusher {
 	spareFlushers.Lock()
 	defer spareFlushers.Unlock()
@@ -96,7 +97,7 @@ func newFlusher() *flusher {
 
 // sync returns when what was written to a file is on disk.
 func (q *flusher) sync(f *os.File) error {
-	if q == nil {
+	if q == nil || q.lost { // what a lost request leaves behind is not the next one's result
 		return f.Sync()
 	}
 	q.request = iocb{opcode: iocbFsync, file: uint32(f.Fd()), flags: iocbSignal, signal: q.signal}

@@ -51,11 +51,11 @@ func newSyncer(j *journal) (*syncer, error) {
 		if err != nil {
 			return nil, err
 		}
+		s.file = f
 		if err := j.disk.sync(f); err != nil {
 			_ = f.Close()
 			return nil, err
 		}
-		s.file = f
 	}
 	s.last.Store(j.position())
 	s.synced.Store(j.position())
