@@ -59,7 +59,9 @@ func runFindAndModify(c *kernel.Call) error {
 	}
 	if a.plain() && c.Statement(0) == nil {
 		if out, fast, err := write.FastFindAndModify(c, ns, bool(a.Bypass), a.Query, a.Update, bool(a.New)); fast {
-			c.LeavesNothing()
+			if err == nil {
+				c.LeavesNothing()
+			}
 			return replyModified(c, a, nil, out, err)
 		}
 	}
