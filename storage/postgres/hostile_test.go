@@ -15,7 +15,12 @@ func TestConformanceUnderReruns(t *testing.T) {
 		t.Skip("runs in CI: each call is a round trip")
 	}
 	t.Parallel()
-	storagetest.RunBut(t, func(tb testing.TB, dir string, ix storage.Indexer) storage.Engine {
+	storagetest.RunBut(t, rerunning(open), compaction, "ScanResumed", "IndexBuild") // tens of thousands of round trips
+}
+
+// rerunning opens engines that run functions of updates more often.
+func rerunning(open storagetest.Opener) storagetest.Opener {
+	return func(tb testing.TB, dir string, ix storage.Indexer) storage.Engine {
 		return storagetest.Hostile(open(tb, dir, ix), storagetest.Hostility{Seed: 1, Reruns: true})
-	}, "ScanResumed", "IndexBuild", compaction) // tens of thousands of round trips
+	}
 }

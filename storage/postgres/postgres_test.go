@@ -43,11 +43,9 @@ const compaction = "SyncAndCompact"
 func TestCompaction(t *testing.T) {
 	t.Parallel()
 	uri := pgtest.Own(t).URI("")
-	for _, h := range []storagetest.Hostility{{}, {Seed: 1, Reruns: true}} {
-		storagetest.RunSome(t, func(tb testing.TB, dir string, ix storage.Indexer) storage.Engine {
-			return storagetest.Hostile(openOn(tb, uri, dir, ix), h)
-		}, compaction)
-	}
+	open := func(tb testing.TB, dir string, ix storage.Indexer) storage.Engine { return openOn(tb, uri, dir, ix) }
+	storagetest.RunSome(t, open, compaction)
+	storagetest.RunSome(t, rerunning(open), compaction)
 }
 
 // TestMain makes the simulation shorter, as each of its steps is a few round trips, and runs
