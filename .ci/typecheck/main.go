@@ -21,10 +21,7 @@ func main() {
 	}
 	bad := 0
 	for _, platform := range os.Args[2:] {
-		n, errs, err := check(os.Args[1], platform)
-		if err != nil {
-			errs = append(errs, err)
-		}
+		n, errs := check(os.Args[1], platform)
 		for _, err := range errs {
 			fmt.Println(err)
 		}
@@ -38,21 +35,24 @@ func main() {
 
 // check loads a program as a system would compile it. It returns how many packages it has,
 // and what is wrong with them.
-func check(pattern, platform string) (n int, errs []error, err error) {
+func check(pattern, platform string) (n int, errs []error) {
 	system, processor, ok := strings.Cut(platform, "/")
 	if !ok {
-		return 0, nil, fmt.Errorf("%q is not SYSTEM/PROCESSOR", platform)
+		return 0, []error{fmt.Errorf("%q is not SYSTEM/PROCESSOR", platform)}
 	}
 	loaded, err := packages.Load(&packages.Config{
 		Mode: packages.NeedName | packages.NeedImports | packages.NeedDeps | packages.NeedCompiledGoFiles |
 			packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedTypesSizes | packages.NeedModule,
 		Env: append(os.Environ(), "GOOS="+system, "GOARCH="+processor, "CGO_ENABLED=0"),
 	}, pattern)
+	if err != nil {
+		return 0, []error{err}
+	}
 	packages.Visit(loaded, nil, func(p *packages.Package) {
 		n++
 		for _, e := range p.Errors {
 			errs = append(errs, e)
 		}
 	})
-	return n, errs, err
+	return n, errs
 }
