@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync/atomic"
 
 	"github.com/duskdb/duskdb/storage"
 )
@@ -12,9 +13,18 @@ import (
 // The garbage collector alone would keep the memory of a large request until
 // its next cycle, which an idle process runs every two minutes, and then
 // return it slowly.
+//
+// What was allocated among short-lived objects, as the leaves of an index are, lies
+// scattered when these are gone, and keeps pages that are nearly empty. If there are many,
+// the engine moves its data together before memory is returned.
 type idleRelease struct {
-	read func() (allocated, live uint64) // bytes allocated since the start, and bytes in use
-	free func()
+	read   func() (allocated, live uint64) // bytes allocated since the start, and bytes in use
+	free   func()
+	unused func() uint64  // bytes between objects, on pages that have some
+	repack func()         // moves objects together; nil: nothing does
+	start  func(f func()) // runs f in the background
+
+	releasing atomic.Bool // in the background; the fields below are its until it ends
 
 	last     uint64 // allocated, a second ago
 	released uint64 // value of allocated when memory was last returned
@@ -29,20 +39,38 @@ const (
 	worthFraction = 4        // and this fraction of the live heap, because a collection scans it
 	worthRemoved  = 16 << 20 // bytes of documents that were removed, at least, and the same fraction of all
 	lookForData   = 4        // seconds
+	worthRepack   = 24 << 20 // unused bytes between objects, at least, and the same fraction of the live heap
 )
 
 func newIdleRelease() *idleRelease {
-	samples := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/live:bytes"}}
-	return &idleRelease{free: debug.FreeOSMemory, read: func() (allocated, live uint64) {
-		metrics.Read(samples)
-		return samples[0].Value.Uint64(), samples[1].Value.Uint64()
-	}}
+	samples := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/unused:bytes"}}
+	read := func(i int) uint64 { return samples[i].Value.Uint64() }
+	return &idleRelease{
+		free:   debug.FreeOSMemory,
+		read:   func() (allocated, live uint64) { metrics.Read(samples); return read(0), read(1) },
+		unused: func() uint64 { metrics.Read(samples); return read(2) },
+	}
+}
+
+// serve has the release run within the server, and the engine move its data, if it can.
+func (r *idleRelease) serve(s *Server) {
+	r.start = func(f func()) { s.wg.Go(f) }
+	if engine, ok := s.service.Engine.(storage.Repacker); ok {
+		r.repack = func() {
+			if err := engine.Repack(s.ctx); err != nil && s.ctx.Err() == nil {
+				s.log.Warn().Err(err).Msg("memory could not be moved together")
+			}
+		}
+	}
 }
 
 // step is called once a second. busy reports whether an operation has claimed memory: it may
 // allocate nothing for seconds, and what it holds could not be freed yet. data is the size of
 // the documents in memory: removing many allocates little.
 func (r *idleRelease) step(busy bool, data func() int64) {
+	if r.releasing.Load() {
+		return
+	}
 	allocated, live := r.read()
 	if allocated-r.last > quietBytes || busy {
 		r.quiet = 0
@@ -58,9 +86,22 @@ func (r *idleRelease) step(busy bool, data func() int64) {
 		worth = true
 	}
 	if worth {
-		r.released = allocated
+		r.releasing.Store(true)
+		r.start(r.release)
+	}
+}
+
+// release returns memory to the system.
+func (r *idleRelease) release() {
+	defer r.releasing.Store(false)
+	r.free()
+	_, live := r.read()
+	if r.repack != nil && r.unused() >= max(worthRepack, live/worthFraction) {
+		r.repack()
 		r.free()
 	}
+	r.released, _ = r.read()
+	r.last = r.released
 }
 
 // shrunk reports whether much of the data has been removed.

@@ -14,7 +14,14 @@ func TestIdleRelease(t *testing.T) {
 	var allocated, live uint64
 	freed, busy := 0, false
 	data := int64(0)
-	r := &idleRelease{free: func() { freed++ }, read: func() (uint64, uint64) { return allocated, live }}
+	repacked, unused := 0, uint64(0)
+	r := &idleRelease{
+		free:   func() { freed++ },
+		read:   func() (uint64, uint64) { return allocated, live },
+		unused: func() uint64 { return unused },
+		repack: func() { repacked++; allocated += 500 * mb },
+		start:  func(f func()) { f() },
+	}
 	steps := func(n int, perSecond uint64) {
 		for range n {
 			allocated += perSecond
@@ -69,6 +76,39 @@ func TestIdleRelease(t *testing.T) {
 		if steps(s.seconds, 0); freed != s.want {
 			t.Errorf("%s: given back %d times, want %d", s.what, freed, s.want)
 		}
+	}
+	if repacked != 0 {
+		t.Errorf("repacked %d times although nothing lay unused", repacked)
+	}
+	freed = 0
+	for _, s := range []struct {
+		what           string
+		live, unused   uint64
+		freed, repacks int
+	}{
+		{"little lies between", 10 * mb, 20 * mb, 1, 0},
+		{"much does", 10 * mb, 30 * mb, 3, 1}, // and what moving it allocated is no reason to do it again
+		{"not much of what is alive", 1000 * mb, 200 * mb, 4, 1},
+		{"much of it", 1000 * mb, 300 * mb, 6, 2},
+	} {
+		live, unused = s.live, s.unused
+		steps(1, 300*mb)
+		steps(30, 0)
+		if freed != s.freed || repacked != s.repacks {
+			t.Errorf("%s: given back %d times, want %d, repacked %d times, want %d", s.what, freed, s.freed, repacked, s.repacks)
+		}
+	}
+	held := func() {}
+	r.start = func(f func()) { held = f }
+	steps(1, 300*mb)
+	steps(30, 0)
+	busyNow := freed
+	if steps(1, 300*mb); freed != busyNow {
+		t.Errorf("given back %d times before the first was over", freed-busyNow)
+	}
+	held()
+	if freed != busyNow+2 || r.releasing.Load() {
+		t.Errorf("given back %d times, want twice; still at it: %t", freed-busyNow, r.releasing.Load())
 	}
 }
 

@@ -22,6 +22,9 @@ func (s *Server) watch() {
 	defer s.wg.Done()
 	real := clock.System()
 	data := residentData{engine: s.service.Engine}
+	if s.gc != nil {
+		s.gc.idle.serve(s)
+	}
 	for {
 		select {
 		case <-s.ctx.Done():

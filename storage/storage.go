@@ -137,6 +137,13 @@ type IndexPreparer interface {
 	PrepareIndex(ctx context.Context, ns Namespace, spec IndexSpec) (release func(), err error)
 }
 
+// Repacker is an engine whose data in memory can come to lie scattered.
+type Repacker interface {
+	// Repack moves data in memory together, so that what lies between becomes free. It
+	// changes nothing that a transaction could see.
+	Repack(ctx context.Context) error
+}
+
 // Restorer is a Collection that can take over records of another engine. The
 // collections that an Update hands out are Restorers.
 type Restorer interface {

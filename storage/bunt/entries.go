@@ -30,8 +30,9 @@ type entries struct {
 // separators between them: child i has the entries from separator i-1 on and
 // before separator i.
 type entryNode struct {
-	stamp  uint64
-	shared bool // packed is shared with other versions, though the node is not
+	stamp    uint64
+	shared   bool // packed is shared with other versions, though the node is not
+	together bool // a leaf lies together with its neighbours, see repack
 	packed
 	dead     uint64 // of a leaf: the positions of entries that are removed, though the list has them
 	children []*entryNode

@@ -219,6 +219,28 @@ func TestEntryTree(t *testing.T) {
 				m := pick()
 				frozen = append(frozen, &entryModel{m.tree.freeze(), slices.Clone(m.want)})
 			},
+			"repack": func(t *rapid.T) {
+				m := pick()
+				from, leaves := genEntry.Draw(t, "from"), rapid.SampledFrom([]int{1, 50, 1000}).Draw(t, "leaves")
+				whole := rapid.Bool().Draw(t, "whole")
+				if whole {
+					from = entry{}
+				}
+				for more := true; more; {
+					var tree *entries
+					last := from
+					if tree, from, more = m.tree.repack(from, leaves); more && !entryLess(last, from) {
+						t.Fatalf("from %v on to %v", last, from)
+					}
+					if tree != nil {
+						frozen = append(frozen, &entryModel{m.tree, slices.Clone(m.want)})
+						m.tree = tree
+					}
+				}
+				if again, _, _ := m.tree.repack(entry{}, 1e6); whole && again != nil {
+					t.Fatal("leaves do not lie together")
+				}
+			},
 			"rebuild": func(t *rapid.T) {
 				m := pick()
 				var b entryBuilder

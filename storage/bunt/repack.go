@@ -1,0 +1,165 @@
+package bunt
+
+import (
+	"context"
+	"math/bits"
+	"strings"
+
+	"github.com/duskdb/duskdb/storage"
+)
+
+var _ storage.Repacker = (*Engine)(nil)
+
+// repackAtOnce is how many leaves are copied while writers wait: about a millisecond.
+const repackAtOnce = 512
+
+// Repack implements storage.Repacker. Every scattered change copies a leaf of an index,
+// so after a load or many deletes the leaves in use lie between dead ones, and a page of
+// the heap stays as long as one of its objects does. Repack copies those below a branch
+// into one piece of memory, and the pages that they leave become free.
+//
+// It does nothing while there are snapshot transactions: their states keep the old leaves.
+func (e *Engine) Repack(ctx context.Context) error {
+	r := e.root.Load()
+	if r == nil {
+		return storage.ErrClosed
+	}
+	var all []*coll
+	r.all(func(c *coll) { all = append(all, c) })
+	for _, c := range all {
+		for _, spec := range c.info.Indexes {
+			if err := e.repackIndex(ctx, c, spec.Name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// repackIndex copies the leaves of an index, a part of them at a time.
+func (e *Engine) repackIndex(ctx context.Context, of *coll, name string) error {
+	from, more := entry{}, true
+	for more {
+		err := e.lockWriter(ctx)
+		if err != nil {
+			return err
+		}
+		from, more = e.repackPart(of, name, from)
+		e.unlockWriter()
+	}
+	return nil
+}
+
+// repackPart copies leaves of an index from the one on to which an entry belongs, and
+// publishes a state that has them. It returns where to go on. The caller holds the write
+// lock.
+func (e *Engine) repackPart(of *coll, name string, from entry) (next entry, more bool) {
+	now := e.root.Load().find(of.info.Namespace, of)
+	if now == nil || now.index(name) == nil || e.snapshots.Load() > 0 {
+		return entry{}, false
+	}
+	tree, next, more := now.index(name).entries.repack(from, repackAtOnce)
+	if tree == nil {
+		return next, more
+	}
+	c := now.clone()
+	c.index(name).entries = tree
+	*c.change = change{}
+	c.seal()
+	r := e.root.Load().fork()
+	r.set(c)
+	e.root.Store(r)
+	return next, more
+}
+
+// repack returns a version in which leaves, from the one on to which an entry belongs, lie
+// together; nil if they do already. It copies about as many as are asked for, and returns
+// where to go on.
+func (t *entries) repack(from entry, leaves int) (packed *entries, next entry, more bool) {
+	if t.root == nil || t.root.children == nil {
+		return nil, entry{}, false
+	}
+	r := repacking{t: t.fork(), left: leaves}
+	r.t.root = r.branch(t.root, from)
+	if r.t.root == t.root {
+		return nil, r.next, r.more
+	}
+	return r.t, r.next, r.more
+}
+
+// repacking is a walk that copies leaves.
+type repacking struct {
+	t    *entries
+	left int // leaves to look at
+	next entry
+	more bool
+}
+
+// branch copies what is below a branch and not before an entry.
+func (r *repacking) branch(n *entryNode, from entry) *entryNode {
+	if n.children[0].children == nil {
+		r.left -= len(n.children)
+		return r.leaves(n)
+	}
+	for i := n.childOf(from); i < len(n.children) && !r.more; i++ {
+		if r.left <= 0 {
+			sep := n.at(i - 1)
+			r.next, r.more = entry{strings.Clone(sep.key), sep.id}, true
+			break
+		}
+		if child := r.branch(n.children[i], from); child != n.children[i] {
+			n = r.t.own(n)
+			n.children[i] = child
+		}
+	}
+	return n
+}
+
+// leaves copies the leaves below a branch, unless they lie together. They do not share
+// memory with those of other branches: what one changes would keep alive what all of them
+// had.
+func (r *repacking) leaves(n *entryNode) *entryNode {
+	slots, keys, loose := 0, 0, false
+	for _, leaf := range n.children {
+		slots += leaf.live()
+		keys += leaf.liveKeys()
+		loose = loose || !leaf.together
+	}
+	if !loose {
+		return n
+	}
+	n = r.t.own(n)
+	p := packed{keys: make([]byte, 0, keys), slots: make([]slot, 0, slots)}
+	nodes := make([]entryNode, len(n.children))
+	for i, leaf := range n.children {
+		nodes[i] = entryNode{stamp: r.t.stamp, together: true, packed: p.add(leaf)}
+		n.children[i] = &nodes[i]
+	}
+	return n
+}
+
+// liveKeys is the number of key bytes of the entries of a leaf that are not gone.
+func (n *entryNode) liveKeys() int {
+	size := len(n.keys) - n.gone()
+	for dead := n.dead; dead != 0; dead &= dead - 1 {
+		size -= len(n.rest(bits.TrailingZeros64(dead)))
+	}
+	return size
+}
+
+// add appends the entries of a leaf that are not gone, and returns them as a list without
+// room for others.
+func (p *packed) add(n *entryNode) packed {
+	first, start := len(p.slots), len(p.keys)
+	for i, s := range n.slots {
+		if n.dead>>i&1 == 0 {
+			s.off = uint32(len(p.keys) - start)
+			p.slots, p.keys = append(p.slots, s), append(p.keys, n.rest(i)...)
+		}
+	}
+	return packed{
+		prefix: n.prefix,
+		keys:   p.keys[start:len(p.keys):len(p.keys)],
+		slots:  p.slots[first:len(p.slots):len(p.slots)],
+	}
+}
