@@ -98,8 +98,10 @@ test('a program that is killed leaves no server behind', async () => {
   const { child, port } = await elsewhere('setInterval(() => {}, 1000)');
   const socket = net.connect(port, '127.0.0.1').resume();
   await once(socket, 'connect');
+  socket.on('error', () => {}); // a reset, if the server ends before it has accepted the connection
+  const closed = new Promise((resolve) => { socket.once('close', resolve); });
   child.kill('SIGKILL');
-  await once(socket, 'close'); // by the server, as it ends
+  await closed; // by the server, as it ends
 });
 
 test('a server that nobody stops keeps no program from ending', async () => {
