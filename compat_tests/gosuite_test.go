@@ -21,7 +21,7 @@ func (p goPackage) run(t *testing.T, uri string, only, skip []string) outcome {
 	delayPing(t, uri)
 	args := append([]string{"test", "-count=1", "-json", "-timeout=30m"}, goSelection(only, skip)...)
 	cmd := exec.CommandContext(t.Context(), "go", append(args, string(p))...)
-	cmd.Env = append(os.Environ(), "MONGODB_URI="+uri, "GOFLAGS=")
+	cmd.Env = append(os.Environ(), "MONGODB_URI="+uri)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,9 @@ import (
 // TestConformanceWithGaps: an engine that remembers each gap, however small, is like
 // any other.
 func TestConformanceWithGaps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the same as TestConformance, with other ids")
+	}
 	storagetest.Run(t, func(tb testing.TB, dir string, ix storage.Indexer) storage.Engine {
 		e, err := Open(Options{Path: dir, Indexer: ix, CacheBytes: 32 << 20, far: 1})
 		must(tb, err)

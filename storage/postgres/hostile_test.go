@@ -14,6 +14,9 @@ func TestConformanceUnderReruns(t *testing.T) {
 	if !needs.CI() {
 		t.Skip("runs in CI: each call is a round trip")
 	}
+	if testing.Short() {
+		t.Skip("the same as TestConformance, twice")
+	}
 	t.Parallel()
 	storagetest.RunBut(t, rerunning(open), compaction, "ScanResumed", "IndexBuild") // tens of thousands of round trips
 }
