@@ -115,9 +115,9 @@ func (r *repacking) branch(n *entryNode, from entry) *entryNode {
 	return n
 }
 
-// leaves copies the leaves below a branch, unless they lie together. They do not share
-// memory with those of other branches: what one changes would keep alive what all of them
-// had.
+// leaves copies the leaves below a branch, unless they lie together. Each branch has a piece
+// of memory of its own: a piece stays as long as one of its leaves does, so small ones are
+// freed sooner.
 func (r *repacking) leaves(n *entryNode) *entryNode {
 	slots, keys, loose := 0, 0, false
 	for _, leaf := range n.children {
