@@ -10,7 +10,7 @@ import (
 
 var _ storage.Repacker = (*Engine)(nil)
 
-// repackAtOnce is how many leaves are copied while writers wait: about a millisecond.
+// repackAtOnce is how many leaves are copied while writers wait: half a millisecond.
 const repackAtOnce = 512
 
 // Repack implements storage.Repacker. Every scattered change copies a leaf of an index,
@@ -24,8 +24,8 @@ func (e *Engine) Repack(ctx context.Context) error {
 	if r == nil {
 		return storage.ErrClosed
 	}
-	var all []*coll
-	r.all(func(c *coll) { all = append(all, c) })
+	var all []*coll // without their present states, which the walk makes garbage of
+	r.all(func(c *coll) { all = append(all, &coll{num: c.num, info: c.info}) })
 	for _, c := range all {
 		for _, spec := range c.info.Indexes {
 			if err := e.repackIndex(ctx, c, spec.Name); err != nil {
