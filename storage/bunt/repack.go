@@ -24,7 +24,7 @@ func (e *Engine) Repack(ctx context.Context) error {
 	if r == nil {
 		return storage.ErrClosed
 	}
-	var all []*coll // without their present states, which the walk makes garbage of
+	var all []*coll // without their present states, which become garbage on the way
 	r.all(func(c *coll) { all = append(all, &coll{num: c.num, info: c.info}) })
 	for _, c := range all {
 		for _, spec := range c.info.Indexes {
