@@ -7,8 +7,8 @@ import (
 	"regexp"
 	"strconv"
 	"testing"
-	"time"
 
+	"github.com/duskdb/duskdb/internal/needs"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -16,11 +16,9 @@ import (
 // indexes, and after half of it was deleted, an idle server soon holds little more memory than
 // its data take.
 func TestMemoryIsReturned(t *testing.T) {
-	if engine != "bunt" {
-		t.Skip("the storage engine " + engine + " keeps its data on disk")
-	}
+	dataInMemory(t)
 	if testing.Short() {
-		t.Skip("takes twenty seconds")
+		t.Skip("waits until the server is idle")
 	}
 	const documents, batch = 150_000, 500
 	const most = 64 << 20 // about 48 are expected; 95 if nothing moves the data together
@@ -41,16 +39,12 @@ func TestMemoryIsReturned(t *testing.T) {
 	if n := c.must(t, "delete", value.String("c"), "deletes", value.NewArray(half)).Lookup("n").SafeInt64(); n != documents/2 {
 		t.Fatalf("%d deleted", n)
 	}
-	for deadline := time.Now().Add(2 * time.Minute); ; <-time.After(100 * time.Millisecond) {
-		held := anonymous(t, p)
-		if held <= most {
-			t.Logf("%d MB", held>>20)
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%d MB are not returned", held>>20)
-		}
-	}
+	held := int64(0)
+	defer func() { t.Logf("it holds %d MB", held>>20) }()
+	eventually(t, "memory is returned", func() bool {
+		held = anonymous(t, p)
+		return held <= most
+	})
 	for field, key := range map[string]string{"a": `{"a": {"$gte": 0}}`, "b": `{"b": {"$gte": ""}}`} {
 		reply := c.must(t, "count", value.String("c"), "query", doc(key), "hint", value.String(field))
 		if n := reply.Lookup("n").SafeInt64(); n != documents/2 {
@@ -68,7 +62,7 @@ func anonymous(t *testing.T, p *process) int64 {
 	}
 	found := regexp.MustCompile(`RssAnon:\s*(\d+) kB`).FindSubmatch(text)
 	if found == nil {
-		t.Skip("this kernel does not report it")
+		needs.Missing(t, "RssAnon in /proc/PID/status")
 	}
 	kb, err := strconv.ParseInt(string(found[1]), 10, 64)
 	if err != nil {

@@ -7,12 +7,18 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
+// dataInMemory skips a test of what only an engine with its data in memory has.
+func dataInMemory(tb testing.TB) {
+	tb.Helper()
+	if engine != "bunt" {
+		tb.Skip("the storage engine " + engine + " keeps its data on disk")
+	}
+}
+
 // TestMemoryLimit fills a small server until it refuses writes. Reads and deletes still
 // work, and after the deletes inserts work again.
 func TestMemoryLimit(t *testing.T) {
-	if engine != "bunt" {
-		t.Skip("the limit is on data in memory, which the storage engine " + engine + " keeps on disk")
-	}
+	dataInMemory(t)
 	const limit = 100 << 20
 	p := start(t, t.TempDir(), "--memoryLimit", "100MB")
 	c, err := dial(p.addr)
@@ -65,9 +71,7 @@ func TestMemoryLimit(t *testing.T) {
 // moves all of them nevertheless, and there is room afterwards. What was moved survives a
 // crash.
 func TestExpiryAtTheMemoryLimit(t *testing.T) {
-	if engine != "bunt" {
-		t.Skip("the limit is on data in memory, which the storage engine " + engine + " keeps on disk")
-	}
+	dataInMemory(t)
 	const began = 1767225600000
 	dir := t.TempDir()
 	flags := []string{"--memoryLimit", "64MB", "--setParameter", "testClockStart=2026-01-01T00:00:00.000Z", "--setParameter", "ttlMonitorSleepSecs=86400"}
