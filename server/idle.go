@@ -18,9 +18,10 @@ import (
 // scattered when these are gone, and keeps pages that are nearly empty. If there are many,
 // the engine moves its data together before memory is returned.
 type idleRelease struct {
-	read   func() (allocated, live uint64) // bytes allocated since the start, and bytes in use
+	// read returns the bytes allocated since the start, the bytes in use, and the unused bytes
+	// between objects, on pages that have some.
+	read   func() (allocated, live, unused uint64)
 	free   func()
-	unused func() uint64  // bytes between objects, on pages that have some
 	repack func()         // moves objects together; nil: nothing does
 	start  func(f func()) // runs f in the background
 
@@ -44,12 +45,10 @@ const (
 
 func newIdleRelease() *idleRelease {
 	samples := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/unused:bytes"}}
-	read := func(i int) uint64 { return samples[i].Value.Uint64() }
-	return &idleRelease{
-		free:   debug.FreeOSMemory,
-		read:   func() (allocated, live uint64) { metrics.Read(samples); return read(0), read(1) },
-		unused: func() uint64 { metrics.Read(samples); return read(2) },
-	}
+	return &idleRelease{free: debug.FreeOSMemory, read: func() (allocated, live, unused uint64) {
+		metrics.Read(samples)
+		return samples[0].Value.Uint64(), samples[1].Value.Uint64(), samples[2].Value.Uint64()
+	}}
 }
 
 // serve has the release run within the server, and the engine move its data, if it can.
@@ -71,7 +70,7 @@ func (r *idleRelease) step(busy bool, data func() int64) {
 	if r.releasing.Load() {
 		return
 	}
-	allocated, live := r.read()
+	allocated, live, _ := r.read()
 	if allocated-r.last > quietBytes || busy {
 		r.quiet = 0
 	} else {
@@ -95,12 +94,11 @@ func (r *idleRelease) step(busy bool, data func() int64) {
 func (r *idleRelease) release() {
 	defer r.releasing.Store(false)
 	r.free()
-	_, live := r.read()
-	if r.repack != nil && r.unused() >= max(worthRepack, live/worthFraction) {
+	if _, live, unused := r.read(); r.repack != nil && unused >= max(worthRepack, live/worthFraction) {
 		r.repack()
 		r.free()
 	}
-	r.released, _ = r.read()
+	r.released, _, _ = r.read()
 	r.last = r.released
 }
 

@@ -17,8 +17,7 @@ func TestIdleRelease(t *testing.T) {
 	repacked, unused := 0, uint64(0)
 	r := &idleRelease{
 		free:   func() { freed++ },
-		read:   func() (uint64, uint64) { return allocated, live },
-		unused: func() uint64 { return unused },
+		read:   func() (uint64, uint64, uint64) { return allocated, live, unused },
 		repack: func() { repacked++; allocated += 500 * mb },
 		start:  func(f func()) { f() },
 	}
