@@ -166,25 +166,37 @@ func (p *packed) copyWith(slots, keys int) packed {
 
 // without returns a copy with room for another entry, without the entries at some
 // positions.
-func (p *packed) without(gone uint64) packed {
-	if gone == 0 {
+func (p *packed) without(dead uint64) packed {
+	if dead == 0 {
 		return p.clone()
 	}
-	n, size := len(p.slots), 0
-	for i := range n {
-		if gone>>i&1 == 0 {
-			size += len(p.rest(i))
-		}
-	}
-	n -= bits.OnesCount64(gone)
+	n, size := p.need(dead)
 	c := packed{prefix: p.prefix, slots: make([]slot, 0, n+n/8+2), keys: make([]byte, 0, size+size/8+16)}
-	for i, s := range p.slots {
-		if gone>>i&1 == 0 {
-			s.off = uint32(len(c.keys))
-			c.slots, c.keys = append(c.slots, s), append(c.keys, p.rest(i)...)
+	c.take(p, dead)
+	return c
+}
+
+// need returns how many slots and bytes of keys a list needs without the entries at some
+// positions.
+func (p *packed) need(dead uint64) (slots, keys int) {
+	slots, keys = len(p.slots)-bits.OnesCount64(dead), len(p.keys)-p.gone()
+	for ; dead != 0; dead &= dead - 1 {
+		keys -= len(p.rest(bits.TrailingZeros64(dead)))
+	}
+	return slots, keys
+}
+
+// take appends the entries of another list, but not those at some positions. It returns them
+// as a list of their own in the same memory, without room for others.
+func (p *packed) take(from *packed, dead uint64) packed {
+	first, start := len(p.slots), len(p.keys)
+	for i, s := range from.slots {
+		if dead>>i&1 == 0 {
+			s.off = uint32(len(p.keys) - start)
+			p.slots, p.keys = append(p.slots, s), append(p.keys, from.rest(i)...)
 		}
 	}
-	return c
+	return packed{prefix: from.prefix, keys: slices.Clip(p.keys[start:]), slots: slices.Clip(p.slots[first:])}
 }
 
 // gone returns the number of key bytes before the first entry, which belong to

@@ -2,7 +2,6 @@ package bunt
 
 import (
 	"context"
-	"math/bits"
 	"strings"
 
 	"github.com/duskdb/duskdb/storage"
@@ -40,8 +39,7 @@ func (e *Engine) Repack(ctx context.Context) error {
 func (e *Engine) repackIndex(ctx context.Context, of *coll, name string) error {
 	from, more := entry{}, true
 	for more {
-		err := e.lockWriter(ctx)
-		if err != nil {
+		if err := e.lockWriter(ctx); err != nil {
 			return err
 		}
 		from, more = e.repackPart(of, name, from)
@@ -54,7 +52,8 @@ func (e *Engine) repackIndex(ctx context.Context, of *coll, name string) error {
 // publishes a state that has them. It returns where to go on. The caller holds the write
 // lock.
 func (e *Engine) repackPart(of *coll, name string, from entry) (next entry, more bool) {
-	now := e.root.Load().find(of.info.Namespace, of)
+	r := e.root.Load()
+	now := r.find(of.info.Namespace, of)
 	if now == nil || now.index(name) == nil || e.snapshots.Load() > 0 {
 		return entry{}, false
 	}
@@ -66,7 +65,7 @@ func (e *Engine) repackPart(of *coll, name string, from entry) (next entry, more
 	c.index(name).entries = tree
 	*c.change = change{}
 	c.seal()
-	r := e.root.Load().fork()
+	r = r.fork()
 	r.set(c)
 	e.root.Store(r)
 	return next, more
@@ -121,9 +120,8 @@ func (r *repacking) branch(n *entryNode, from entry) *entryNode {
 func (r *repacking) leaves(n *entryNode) *entryNode {
 	slots, keys, loose := 0, 0, false
 	for _, leaf := range n.children {
-		slots += leaf.live()
-		keys += leaf.liveKeys()
-		loose = loose || !leaf.together
+		n, size := leaf.need(leaf.dead)
+		slots, keys, loose = slots+n, keys+size, loose || !leaf.together
 	}
 	if !loose {
 		return n
@@ -132,34 +130,8 @@ func (r *repacking) leaves(n *entryNode) *entryNode {
 	p := packed{keys: make([]byte, 0, keys), slots: make([]slot, 0, slots)}
 	nodes := make([]entryNode, len(n.children))
 	for i, leaf := range n.children {
-		nodes[i] = entryNode{stamp: r.t.stamp, together: true, packed: p.add(leaf)}
+		nodes[i] = entryNode{stamp: r.t.stamp, together: true, packed: p.take(&leaf.packed, leaf.dead)}
 		n.children[i] = &nodes[i]
 	}
 	return n
-}
-
-// liveKeys is the number of key bytes of the entries of a leaf that are not gone.
-func (n *entryNode) liveKeys() int {
-	size := len(n.keys) - n.gone()
-	for dead := n.dead; dead != 0; dead &= dead - 1 {
-		size -= len(n.rest(bits.TrailingZeros64(dead)))
-	}
-	return size
-}
-
-// add appends the entries of a leaf that are not gone, and returns them as a list without
-// room for others.
-func (p *packed) add(n *entryNode) packed {
-	first, start := len(p.slots), len(p.keys)
-	for i, s := range n.slots {
-		if n.dead>>i&1 == 0 {
-			s.off = uint32(len(p.keys) - start)
-			p.slots, p.keys = append(p.slots, s), append(p.keys, n.rest(i)...)
-		}
-	}
-	return packed{
-		prefix: n.prefix,
-		keys:   p.keys[start:len(p.keys):len(p.keys)],
-		slots:  p.slots[first:len(p.slots):len(p.slots)],
-	}
 }

@@ -3,6 +3,7 @@ package bunt
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"runtime/metrics"
@@ -23,17 +24,9 @@ func scattered(n int) *entries {
 		if i%100 == 0 {
 			t = t.fork()
 		}
-		t.Add(entry{randomKey(rnd), storage.RecordID(i + 1)})
+		t.Add(entry{fmt.Sprintf("%016x", rnd.Uint64()), storage.RecordID(i + 1)})
 	}
 	return t
-}
-
-func randomKey(rnd *rand.Rand) string {
-	b := make([]byte, 16)
-	for i := range b {
-		b[i] = byte(rnd.Uint32())
-	}
-	return string(b)
 }
 
 // whole repacks all of a tree.
