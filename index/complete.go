@@ -1,6 +1,8 @@
 package index
 
 import (
+	"slices"
+
 	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/collation"
@@ -58,13 +60,18 @@ func draftOf(spec value.Doc) *draft {
 }
 
 // doc writes the fields as listIndexes shows them: v, key, name, the rest.
-func (d *draft) doc() value.Doc {
+func (d *draft) doc() value.Doc { return d.ordered("v", "key", "name") }
+
+// ordered writes the fields, those that are named first.
+func (d *draft) ordered(first ...string) value.Doc {
 	b := value.NewBuilder()
-	for _, name := range []string{"v", "key", "name"} {
-		b.Append(name, d.get(name))
+	for _, name := range first {
+		if v := d.get(name); !v.IsMissing() {
+			b.Append(name, v)
+		}
 	}
 	for i, name := range d.names {
-		if name != "v" && name != "key" && name != "name" {
+		if !slices.Contains(first, name) {
 			b.Append(name, d.values[i])
 		}
 	}
@@ -74,20 +81,26 @@ func (d *draft) doc() value.Doc {
 // boolOptions are stored as bools even if they were given as numbers.
 var boolOptions = []string{"background", "unique", "sparse", "prepareUnique", "clustered"}
 
+// trueOptions are not stored if they are false.
+var trueOptions = []string{"hidden", "unique", "prepareUnique"}
+
 // complete converts a checked specification to the form that the catalog
 // stores: with uniform types, defaults and inherited options.
 func complete(spec value.Doc, o ParseOptions) (value.Doc, error) {
 	d := draftOf(spec)
-	d.remove("ns")
-	d.remove("dropDups")
+	for _, name := range []string{"_id", "ns", "dropDups"} {
+		d.remove(name)
+	}
 	d.set("v", value.Int32(version(spec)))
 	for _, name := range boolOptions {
 		if v := d.get(name); !v.IsMissing() {
 			d.set(name, value.Bool(v.Truthy()))
 		}
 	}
-	if !d.get("hidden").Truthy() {
-		d.remove("hidden")
+	for _, name := range trueOptions {
+		if !d.get(name).Truthy() {
+			d.remove(name)
+		}
 	}
 	if v := d.get("expireAfterSeconds"); !v.IsMissing() {
 		d.set("expireAfterSeconds", value.Int32(int32(v.SafeInt64())))

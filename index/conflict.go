@@ -16,34 +16,27 @@ const (
 	identical
 )
 
-// signature names the options that distinguish two indexes with the same key
-// pattern, besides the partial filter and the wildcard projection.
-var signature = []string{"collation", "unique", "sparse"}
-
-// otherOptions are compared when the signatures agree.
-var otherOptions = []string{
-	"expireAfterSeconds", "weights", "default_language", "language_override",
-	"bits", "min", "max", "finestIndexedLevel", "coarsestIndexedLevel", "bucketSize", "storageEngine", "hidden",
+// apart names the fields of a specification that are not compared one by one: they
+// belong to the signature, which relate compares by its meaning, or say nothing
+// about what the index does now. All other options count, and an absent one differs
+// from each value, also from its default.
+var apart = map[string]bool{
+	"key": true, "name": true, "unique": true, "sparse": true, "collation": true,
+	"partialFilterExpression": true, "wildcardProjection": true,
+	"v": true, "textIndexVersion": true, "2dsphereIndexVersion": true, "background": true,
 }
 
 // relate compares the key patterns, signatures and other options of two
 // indexes.
 func relate(a, b *Spec) relation {
-	if value.CompareDocs(a.Key, b.Key, nil) != 0 {
+	switch {
+	case value.CompareDocs(a.Key, b.Key, nil) != 0,
+		a.IsUnique != b.IsUnique, a.Sparse != b.Sparse,
+		!value.Equal(a.option("collation"), b.option("collation")),
+		!samePartial(a, b), !a.projection.same(b.projection):
 		return different
-	}
-	for _, name := range signature {
-		if !sameOption(a.option(name), b.option(name)) {
-			return different
-		}
-	}
-	if !samePartial(a, b) || !a.projection.same(b.projection) {
-		return different
-	}
-	for _, name := range otherOptions {
-		if !sameOption(a.option(name), b.option(name)) {
-			return equivalent
-		}
+	case !sameOptions(a, b), !sameOptions(b, a):
+		return equivalent
 	}
 	return identical
 }
@@ -57,13 +50,14 @@ func samePartial(a, b *Spec) bool {
 	return value.CompareDocs(a.Partial.Parsed(), b.Partial.Parsed(), nil) == 0
 }
 
-// sameOption compares two values of an option. An absent flag counts as false;
-// documents are compared regardless of numeric types.
-func sameOption(a, b value.Value) bool {
-	if a.IsMissing() != b.IsMissing() {
-		return !a.Truthy() && !b.Truthy()
+// sameOptions reports whether b has each option of a with the same value.
+func sameOptions(a, b *Spec) bool {
+	for name, v := range a.doc.All() {
+		if other := b.option(name); !apart[name] && (other.IsMissing() || !value.Equal(v, other)) {
+			return false
+		}
 	}
-	return value.Equal(a, b)
+	return true
 }
 
 // Conflict compares a new index with those of its collection. It returns
@@ -90,7 +84,7 @@ func Conflict(existing []*Spec, s *Spec, ns string) error {
 		ordinary++
 		switch relate(e, s) {
 		case equivalent:
-			return mongoerr.Newf(mongoerr.IndexOptionsConflict, "An equivalent index already exists with a different name and options. Requested index: %s, existing index: %s", s.doc, e.doc)
+			return mongoerr.Newf(mongoerr.IndexOptionsConflict, "An equivalent index already exists with a different name and options. Requested index: %s, existing index: %s", s.Catalog(), e.Catalog())
 		case identical:
 			return mongoerr.Newf(mongoerr.IndexOptionsConflict, "Index already exists with a different name: %s", e.Name)
 		}
@@ -104,9 +98,9 @@ func Conflict(existing []*Spec, s *Spec, ns string) error {
 func sameNameConflict(e, s *Spec) error {
 	switch relate(e, s) {
 	case different:
-		return mongoerr.Newf(mongoerr.IndexKeySpecsConflict, "An existing index has the same name as the requested index. When index names are not specified, they are auto generated and can cause conflicts. Please refer to our documentation. Requested index: %s, existing index: %s", s.doc, e.doc)
+		return mongoerr.Newf(mongoerr.IndexKeySpecsConflict, "An existing index has the same name as the requested index. When index names are not specified, they are auto generated and can cause conflicts. Please refer to our documentation. Requested index: %s, existing index: %s", s.Catalog(), e.Catalog())
 	case equivalent:
-		return mongoerr.Newf(mongoerr.IndexOptionsConflict, "An equivalent index already exists with the same name but different options. Requested index: %s, existing index: %s", s.doc, e.doc)
+		return mongoerr.Newf(mongoerr.IndexOptionsConflict, "An equivalent index already exists with the same name but different options. Requested index: %s, existing index: %s", s.Catalog(), e.Catalog())
 	}
 	return mongoerr.Newf(mongoerr.IndexAlreadyExists, "Identical index already exists: %s", s.Name)
 }
@@ -121,6 +115,12 @@ func textConflict(existing []*Spec, s *Spec) error {
 		}
 	}
 	return nil
+}
+
+// Catalog returns the specification in the order in which mongod's catalog has it, and
+// its messages: the flags stand before the key pattern.
+func (s *Spec) Catalog() value.Doc {
+	return draftOf(s.doc).ordered("v", "unique", "hidden", "prepareUnique", "key", "name")
 }
 
 // Same reports whether two specifications are the same in every byte.

@@ -51,7 +51,7 @@ func (m *Meta) IndexByKey(key value.Doc) (*index.Spec, error) {
 	case 1:
 		return found[0], nil
 	}
-	return nil, mongoerr.Newf(mongoerr.AmbiguousIndexKeyPattern, "%d indexes found for key: %s, identify by name instead. Conflicting indexes: %s, %s", len(found), key, found[0].Doc(), found[1].Doc())
+	return nil, mongoerr.Newf(mongoerr.AmbiguousIndexKeyPattern, "%d indexes found for key: %s, identify by name instead. Conflicting indexes: %s, %s", len(found), key, found[0].Catalog(), found[1].Catalog())
 }
 
 // Elements returns the elements of an array.

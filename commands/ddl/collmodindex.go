@@ -135,7 +135,7 @@ func (m *collMod) findIndex(x *collModIndexArgs) (*index.Spec, error) {
 	case 1:
 		return found[0], nil
 	}
-	return nil, mongoerr.Newf(mongoerr.AmbiguousIndexKeyPattern, "index keyPattern %s matches %d indexes, must use index name. Conflicting indexes:%s, %s", x.KeyPattern, len(found), found[0].Doc(), found[1].Doc())
+	return nil, mongoerr.Newf(mongoerr.AmbiguousIndexKeyPattern, "index keyPattern %s matches %d indexes, must use index name. Conflicting indexes:%s, %s", x.KeyPattern, len(found), found[0].Catalog(), found[1].Catalog())
 }
 
 func (m *collMod) setExpire(spec *index.Spec, x *collModIndexArgs) (*index.Spec, error) {
