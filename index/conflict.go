@@ -17,11 +17,11 @@ const (
 )
 
 // apart names the fields of a specification that are not compared one by one: they
-// belong to the signature, which relate compares by its meaning, or say nothing
-// about what the index does now. All other options count, and an absent one differs
+// are compared by their meaning, or say nothing about what the index does
+// now. All other options count, and an absent one differs
 // from each value, also from its default.
 var apart = map[string]bool{
-	"key": true, "name": true, "unique": true, "sparse": true, "collation": true,
+	"key": true, "name": true, "unique": true, "prepareUnique": true, "sparse": true, "collation": true,
 	"partialFilterExpression": true, "wildcardProjection": true,
 	"v": true, "textIndexVersion": true, "2dsphereIndexVersion": true, "background": true,
 }
@@ -35,7 +35,7 @@ func relate(a, b *Spec) relation {
 		!value.Equal(a.option("collation"), b.option("collation")),
 		!samePartial(a, b), !a.projection.same(b.projection):
 		return different
-	case !sameOptions(a, b), !sameOptions(b, a):
+	case a.PrepareUnique != b.PrepareUnique, !sameOptions(a, b), !sameOptions(b, a):
 		return equivalent
 	}
 	return identical
