@@ -53,6 +53,29 @@ async function main() {
     assert.deepEqual(await models[0].diffIndexes(), { toDrop: [], toCreate: [] });
   });
 
+  await check('an index without TTL and one with TTL 0', async () => {
+    const model = (name, index) => {
+      const s = new Schema({ at: Date }, { autoIndex: false });
+      s.index({ at: 1 }, index);
+      return mongoose.model(name, s, 'sessions');
+    };
+    const models = { plain: model('PlainSession', {}), zero: model('ZeroSession', { expireAfterSeconds: 0 }), hour: model('HourSession', { expireAfterSeconds: 3600 }) };
+    for (const [was, before] of Object.entries(models)) {
+      for (const [is, now] of Object.entries(models)) {
+        if (was === is) continue;
+        await before.syncIndexes();
+        await assert.rejects(now.createIndexes(), { code: 85, message: /^An equivalent index already exists with the same name but different options\. Requested index: / }, `${was}, then ${is}`);
+        assert.deepEqual(await now.syncIndexes(), ['at_1']);
+        assert.deepEqual(await now.diffIndexes(), { toDrop: [], toCreate: [] });
+        await now.createIndexes();
+      }
+    }
+    await models.zero.syncIndexes();
+    await models.zero.create({ at: new Date(0) }, { at: new Date('2099-01-01') });
+    await admin.command({ runExpirationPass: 1 });
+    assert.equal(await models.zero.countDocuments(), 1);
+  });
+
   await check('populate', async () => {
     const Author = mongoose.model('Author', new Schema({ name: String }));
     const Book = mongoose.model('Book', new Schema({ title: String, author: { type: Schema.Types.ObjectId, ref: 'Author' } }));
