@@ -25,12 +25,9 @@ func (q *Query) CheckCombination() error {
 		reason = "text expression not allowed with $natural sort order"
 	case text:
 		reason = "text and hint not allowed in same query"
-	case sorted && hinted && natural.IsMissing():
-		reason = "index hint not allowed with $natural sort order"
-	case sorted && hinted && natural.AsDouble() != q.Sort.Lookup("$natural").AsDouble():
-		reason = "$natural hint must be in the same direction as $natural sort order"
 	default:
-		return nil
+		_, _, err := NaturalAsHint(q.Sort, q.Hint)
+		return err
 	}
 	return mongoerr.New(mongoerr.BadValue, reason)
 }
@@ -46,3 +43,26 @@ func (q *Query) CheckTailable() error {
 	}
 	return nil
 }
+
+// NaturalAsHint replaces a sort by $natural by the hint that it is: a pipeline cannot have
+// such a sort. It refuses a hint that contradicts the sort.
+func NaturalAsHint(sort value.Doc, hint value.Value) (value.Doc, value.Value, error) {
+	if wrongNatural(sort) {
+		return nil, hint, errNaturalSort
+	}
+	direction, sorted := Natural(sort)
+	if !sorted {
+		return sort, hint, nil
+	}
+	if hint.Kind() == value.KindString || !hint.Doc().IsEmpty() {
+		switch hinted, natural := Natural(hint.Doc()); {
+		case !natural:
+			return nil, hint, mongoerr.New(mongoerr.BadValue, "index hint not allowed with $natural sort order")
+		case hinted != direction:
+			return nil, hint, mongoerr.New(mongoerr.BadValue, "$natural hint must be in the same direction as $natural sort order")
+		}
+	}
+	return nil, value.Document(sort), nil
+}
+
+var errNaturalSort = mongoerr.New(mongoerr.BadValue, "$natural sort cannot be set to a value other than -1 or 1.")

@@ -17,7 +17,7 @@ func (q *Query) CheckSort() error {
 		return nil
 	}
 	if wrongNatural(q.Sort) {
-		return mongoerr.New(mongoerr.BadValue, "$natural sort cannot be set to a value other than -1 or 1.")
+		return errNaturalSort
 	}
 	if _, natural := Natural(q.Sort); natural {
 		return nil

@@ -1,6 +1,7 @@
 package pipeline_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/duskdb/duskdb/commands/internal/harness"
@@ -37,10 +38,53 @@ func TestViews(t *testing.T) {
 	h.Refuses([]harness.Refusal{
 		{DB: "test", Command: `{find: "v", min: {a: 1}, hint: {a: 1}}`, Code: 168, Text: "Option min not supported in aggregation."},
 		{DB: "test", Command: `{find: "v", returnKey: true}`, Code: 168, Text: "Option returnKey not supported in aggregation."},
-		{DB: "test", Command: `{find: "v", sort: {$natural: 1}}`, Code: 168, Text: "Sort option $natural not supported in aggregation."},
+		{DB: "test", Command: `{find: "v", sort: {$natural: 2}}`, Code: 2, Text: "$natural sort cannot be set to a value other than -1 or 1."},
+		{DB: "test", Command: `{find: "v", sort: {$natural: 1, a: 1}}`, Code: 2, Text: "$natural sort cannot be set to a value other than -1 or 1."},
+		{DB: "test", Command: `{find: "v", sort: {$natural: 1}, hint: {_id: 1}}`, Code: 2, Text: "index hint not allowed with $natural sort order"},
+		{DB: "test", Command: `{find: "v", sort: {$natural: 1}, hint: "_id_"}`, Code: 2, Text: "index hint not allowed with $natural sort order"},
+		{DB: "test", Command: `{find: "v", sort: {$natural: 1}, hint: {$natural: -1}}`, Code: 2, Text: "$natural hint must be in the same direction as $natural sort order"},
 		{DB: "test", Command: `{insert: "v", documents: [{}]}`, Code: 166},
 		{DB: "test", Command: `{find: "v", collation: {locale: "fr"}}`, Code: 167},
 	})
+}
+
+// A sort by $natural of a view, of a time series and of views over them is that of what
+// they read (manual, "$natural"), alone, with the hint that it is, in explain, and for
+// findOne.
+func TestNaturalSortOfViews(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t)
+	h.OK(`{insert: "c", documents: [{_id: 3, a: 1}, {_id: 1, a: 1}, {_id: 2, a: 1}, {_id: 4, a: 2}]}`)
+	h.OK(`{createIndexes: "c", indexes: [{key: {a: 1, _id: 1}, name: "a"}]}`)
+	h.OK(`{create: "v", viewOn: "c", pipeline: [{$match: {a: 1}}]}`)
+	h.OK(`{create: "vv", viewOn: "v", pipeline: [{$project: {a: 0}}]}`)
+	h.OK(`{create: "s", timeseries: {timeField: "t", metaField: "m"}}`)
+	h.OK(`{insert: "s", documents: [{_id: 3, m: 1, t: {$date: "2020-01-01T00:00:00Z"}}, {_id: 1, m: 2, t: {$date: "2020-01-02T00:00:00Z"}}, {_id: 2, m: 3, t: {$date: "2020-01-03T00:00:00Z"}}]}`)
+	h.OK(`{create: "vs", viewOn: "s"}`)
+	h.OK(`{create: "vvs", viewOn: "vs", pipeline: [{$match: {m: {$gt: 0}}}]}`)
+	for _, name := range []string{"c", "v", "vv", "s", "vs", "vvs"} {
+		for _, test := range []struct{ arguments, want string }{
+			{`sort: {$natural: 1}`, "3 1 2"},
+			{`sort: {$natural: -1}`, "2 1 3"},
+			{`sort: {$natural: -1}, hint: {$natural: -1}`, "2 1 3"},
+			{`sort: {$natural: -1}, hint: {}`, "2 1 3"},
+			{`sort: {$natural: -1}, skip: 1, limit: 1`, "1"},
+			{`sort: {$natural: -1}, limit: 1, singleBatch: true`, "2"},
+		} {
+			find := `find: "` + name + `", projection: {_id: 1}, filter: {_id: {$lt: 4}}, ` + test.arguments
+			ids := ""
+			for _, d := range harness.Docs(h.OK("{" + find + "}")) {
+				ids += d.Lookup("_id").String() + " "
+			}
+			if ids != test.want+" " {
+				t.Errorf("%s: %s, want %s", find, ids, test.want)
+			}
+			explained := h.OK("{explain: {" + find + "}}").JSON()
+			if wrong := "IXSCAN"; strings.Contains(explained, wrong) || !strings.Contains(explained, "COLLSCAN") && !strings.Contains(explained, "CLUSTERED_IXSCAN") {
+				t.Errorf("explain of %s: %s", find, explained)
+			}
+		}
+	}
 }
 
 // $out replaces its target with its options and indexes kept; $merge follows

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/mongoerr"
@@ -26,10 +27,14 @@ func FindAsAggregate(a *exec.FindArgs, ns storage.Namespace) (*exec.AggregateArg
 	if err := checkOnView(a); err != nil {
 		return nil, err
 	}
+	sort, hint, err := canonical.NaturalAsHint(a.Sort, a.Hint)
+	if err != nil {
+		return nil, err
+	}
 	var stages []value.Value
 	add := func(name string, v value.Value) { stages = append(stages, stageOf(name, v)) }
-	if !a.Sort.IsEmpty() {
-		add("$sort", value.Document(a.Sort))
+	if !sort.IsEmpty() {
+		add("$sort", value.Document(sort))
 	}
 	if a.Skip > 0 {
 		add("$skip", value.Int64(a.Skip))
@@ -42,7 +47,7 @@ func FindAsAggregate(a *exec.FindArgs, ns storage.Namespace) (*exec.AggregateArg
 	}
 	return &exec.AggregateArgs{
 		Aggregate: value.String(ns.Coll), Pipeline: behindFilter(a.Filter, stages...),
-		Collation: a.Collation, Hint: a.Hint, Let: a.Let, AllowDiskUse: a.AllowDiskUse,
+		Collation: a.Collation, Hint: hint, Let: a.Let, AllowDiskUse: a.AllowDiskUse,
 	}, nil
 }
 
@@ -59,7 +64,6 @@ func checkOnView(a *exec.FindArgs) error {
 		{"Tailable cursors are", bool(a.Tailable)},
 		{"Option noCursorTimeout", bool(a.NoTimeout)},
 		{"Option allowPartialResults", bool(a.AllowPartial)},
-		{"Sort option $natural", a.Sort.Has("$natural")},
 		{"Option singleBatch", bool(a.SingleBatch) && a.Limit != 1},
 		{"Option readOnce", bool(a.ReadOnce)},
 		{"Option $_requestResumeToken", bool(a.RequestToken)},
