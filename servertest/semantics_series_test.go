@@ -76,11 +76,10 @@ var seriesCases = []semanticsCase{
 	{38, "collMod refused", func(s *scene) {
 		s.ok(`{create: "c", timeseries: {timeField: "time", granularity: "minutes"}}`)
 		s.fails(72, "Invalid transition for timeseries.granularity", `{collMod: "c", timeseries: {granularity: "seconds"}}`)
-		s.fails(72, "Cannot combine timeseries option", `{collMod: "c", timeseries: {granularity: "hours"}, index: {name: "a", hidden: true}}`)
-		s.fails(72, "Cannot combine timeseries option", `{collMod: "c", timeseries: {granularity: "hours"}, expireAfterSeconds: 5}`)
-		s.fails(72, "Cannot combine timeseries option", `{collMod: "c", timeseries: {granularity: "hours"}, cappedSize: 4096}`)
+		s.fails(27, "cannot find index", `{collMod: "c", timeseries: {granularity: "hours"}, index: {name: "a", hidden: true}}`)
 		s.fails(72, "", `{collMod: "c", timeseries: {bucketMaxSpanSeconds: 7200}}`)
 		s.ok(`{collMod: "c", timeseries: {}}`)
+		s.ok(`{collMod: "c", timeseries: {granularity: "hours"}, expireAfterSeconds: 5}`)
 		s.ok(`{create: "plain"}`)
 		s.fails(72, "option only supported on a time-series collection", `{collMod: "plain", timeseries: {granularity: "hours"}}`)
 		s.fails(73, "", `{collMod: "system.buckets.c", expireAfterSeconds: 5}`)

@@ -12,6 +12,7 @@ import (
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/timeseries"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -118,6 +119,8 @@ type collMod struct {
 	meta  *catalog.Meta
 	args  *collModArgs
 	reply []mongoerr.Field
+
+	series *timeseries.Options // of a time series: its options after the command
 
 	indexNow, indexWas value.Doc // the changed options of an index, and their old values
 }

@@ -109,7 +109,7 @@ func (m *collMod) setExpiry(o *catalog.Options) error {
 // twice: in its own options and in those of its buckets.
 func (m *collMod) storeExpiry(o *catalog.Options, n *int64) error {
 	if m.meta.Kind == catalog.TimeSeries {
-		return m.setSeries(m.meta.Series, n)
+		return m.setSeries(n)
 	}
 	if n == nil {
 		o.Set("expireAfterSeconds", value.Value{})

@@ -39,7 +39,8 @@ func TestCollModTimeSeries(t *testing.T) {
 		{DB: "test", Command: `{collMod: "s", timeseries: {granularity: "hours", bucketMaxSpanSeconds: ` + month + `, bucketRoundingSeconds: 86400}}`, Code: 72},
 		{DB: "test", Command: `{collMod: "s", timeseries: {bucketMaxSpanSeconds: 2592001, bucketRoundingSeconds: 86401}}`, Code: 72},
 		{DB: "test", Command: `{collMod: "s", timeseries: {bucketMaxSpanSeconds: 31536001, bucketRoundingSeconds: 31536001}}`, Code: 2},
-		{DB: "test", Command: `{collMod: "s", timeseries: {granularity: "hours"}, expireAfterSeconds: 10}`, Code: 72, Text: "Cannot combine timeseries option with other collMod options"},
+		{DB: "test", Command: `{collMod: "s", timeseries: {granularity: "seconds"}, expireAfterSeconds: 10}`, Code: 72},
+		{DB: "test", Command: `{collMod: "s", timeseries: {}, expireAfterSeconds: -1}`, Code: 72},
 		{DB: "test", Command: `{collMod: "s", timeseriesBucketsMayHaveMixedSchemaData: false}`, Code: 72},
 		{DB: "test", Command: `{collMod: "s", index: {keyPattern: {a: 1}, expireAfterSeconds: 100}}`, Code: 72, Text: "TTL indexes are not supported for time-series collections. Please refer to the documentation and use the top-level 'expireAfterSeconds' option instead"},
 		{DB: "test", Command: `{collMod: "s", index: {keyPattern: {a: 1}, prepareUnique: true}}`, Code: 72},
@@ -84,5 +85,39 @@ func TestCollModOnExpire(t *testing.T) {
 	h.Pass(1)
 	if h.Count("plain") != 0 || h.Count("dead") != 1 {
 		t.Errorf("%d left, %d moved after the change", h.Count("plain"), h.Count("dead"))
+	}
+}
+
+// The option timeseries stands beside others, and a failed option leaves all as they were
+// (mongod 8.0 to 8.2).
+func TestCollModTimeSeriesWithOthers(t *testing.T) {
+	h := harness.New(t)
+	h.OK(`{create: "s", timeseries: {timeField: "t"}, expireAfterSeconds: 5}`)
+	h.OK(`{createIndexes: "s", indexes: [{key: {a: 1}, name: "a_1"}]}`)
+	minutes := `{timeField: "t", granularity: "minutes", bucketMaxSpanSeconds: 86400}`
+	hours := `{timeField: "t", granularity: "hours", bucketMaxSpanSeconds: 2592000}`
+	for _, step := range []struct{ arguments, options string }{
+		{`timeseries: {granularity: "minutes"}, expireAfterSeconds: 60`, `{expireAfterSeconds: ` + long + `60"}, timeseries: ` + minutes + `}`},
+		{`expireAfterSeconds: "off", timeseries: {}`, `{timeseries: ` + minutes + `}`},
+		{`timeseries: {granularity: "hours"}, cappedSize: 4096, cappedMax: 1`, `{timeseries: ` + hours + `}`},
+		{`timeseries: {}, expireAfterSeconds: 0, onExpire: {deadLetterTo: "grave"}`, `{expireAfterSeconds: ` + long + `0"}, timeseries: ` + hours + `, onExpire: {deadLetterTo: "grave"}}`},
+		{`timeseries: {bucketMaxSpanSeconds: 2592001, bucketRoundingSeconds: 2592001}, index: {name: "a_1", hidden: true}, onExpire: {}`, ``},
+	} {
+		r := h.Run(`{collMod: "s", ` + step.arguments + `}`)
+		if step.options == "" {
+			if r.Lookup("ok").Truthy() {
+				t.Errorf("%s: %s", step.arguments, r)
+			}
+			step.options = `{expireAfterSeconds: ` + long + `0"}, timeseries: ` + hours + `, onExpire: {deadLetterTo: "grave"}}`
+		}
+		for _, coll := range []string{"s", "system.buckets.s"} {
+			got := optionsOf(h, coll)
+			want := harness.Relaxed(step.options)
+			for _, name := range []string{"timeseries", "expireAfterSeconds", "onExpire"} {
+				if got.Lookup(name).String() != want.Lookup(name).String() {
+					t.Errorf("after %s: %s of %s is %s, want %s (%s)", step.arguments, name, coll, got.Lookup(name), want.Lookup(name), r)
+				}
+			}
+		}
 	}
 }

@@ -3,14 +3,12 @@ package ddl
 import (
 	"slices"
 
-	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/create"
 	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
-	"github.com/duskdb/duskdb/timeseries"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -48,30 +46,23 @@ func (m *collMod) modifyBucketIndex(x *collModIndexArgs) error {
 	return m.tx.SetIndex(coll.Info().Namespace, spec.Stored())
 }
 
-// modifyTimeSeries applies the timeseries option of collMod.
-func (m *collMod) modifyTimeSeries() error {
+// modifyTimeSeries applies the timeseries option of collMod, which can stand beside other
+// options: mongod refuses that only since 8.3.
+func (m *collMod) modifyTimeSeries() (err error) {
+	m.series = m.meta.Series
 	v := m.args.TimeSeries
 	if v.IsMissing() {
 		return nil
 	}
-	it := m.c.Body.Iter()
-	it.Next()
-	for it.Next() {
-		switch name := it.Key(); {
-		case name == "timeseries", args.IsGeneric(name):
-		default:
-			return mongoerr.New(mongoerr.InvalidOptions, "Cannot combine timeseries option with other collMod options")
-		}
-	}
-	series, err := m.meta.Series.CollMod(v)
-	if err != nil {
+	if m.series, err = m.series.CollMod(v); err != nil {
 		return err
 	}
-	return m.setSeries(series, m.meta.ExpireAfter)
+	return m.setSeries(m.meta.ExpireAfter)
 }
 
 // setSeries writes the options of both collections of a time series.
-func (m *collMod) setSeries(series *timeseries.Options, expire *int64) error {
+func (m *collMod) setSeries(expire *int64) error {
+	series := m.series
 	keep := func(info *storage.Info, fresh value.Doc) value.Doc {
 		o := catalog.NewOptions(fresh)
 		for _, name := range []string{"collation", "onExpire"} {
