@@ -236,6 +236,16 @@ func (o *Options) CollMod(v value.Value) (*Options, error) {
 	return &n, nil
 }
 
+// ViewPipeline is the pipeline of the view that a time series is in mongod.
+func (o *Options) ViewPipeline() value.Doc {
+	b := value.NewBuilder().String("timeField", o.TimeField)
+	if o.MetaField != "" {
+		b.String("metaField", o.MetaField)
+	}
+	unpack := b.Int32("bucketMaxSpanSeconds", int32(o.MaxSpan)).Doc()
+	return value.NewArray(value.Document(value.NewDoc("$_internalUnpackBucket", value.Document(unpack)))).Doc()
+}
+
 // excluded are the options of create that cannot be combined with timeseries.
 var excluded = []string{
 	"capped", "autoIndexId", "idIndex", "validator", "validationLevel", "validationAction",

@@ -54,11 +54,15 @@ func ParseNamespace(full string) (storage.Namespace, error) {
 	return ns, CheckNamespace(ns)
 }
 
-// systemCollections are the collections below "system." that clients may
-// create or write to.
-var systemCollections = map[string]bool{
-	"system.js": true, "system.users": true, "system.roles": true, "system.profile": true, "system.views": true,
-	"system.version": true, "system.buckets": true,
+// systemCollections are the collections below "system." that clients may name in
+// commands that create or write: in each database (""), or in one.
+var systemCollections = map[storage.Namespace]bool{
+	{Coll: "system.js"}: true, {Coll: "system.users"}: true, {Coll: "system.profile"}: true, {Coll: SystemViews}: true,
+	{DB: "admin", Coll: "system.roles"}: true, {DB: "admin", Coll: "system.version"}: true, {DB: "admin", Coll: "system.keys"}: true,
+	{DB: "admin", Coll: "system.backup_users"}: true, {DB: "admin", Coll: "system.new_users"}: true,
+	{DB: "config", Coll: "system.sessions"}: true, {DB: "config", Coll: "system.indexBuilds"}: true, {DB: "config", Coll: "system.preimages"}: true,
+	{DB: "config", Coll: "system.sharding_ddl_coordinators"}: true, {DB: "config", Coll: "system.configsvr_coordinators"}: true,
+	{DB: "local", Coll: "system.replset"}: true, {DB: "local", Coll: "system.healthlog"}: true,
 }
 
 // CheckUserNamespace refuses to create collections whose names are reserved.
@@ -66,10 +70,15 @@ func CheckUserNamespace(ns storage.Namespace) error {
 	if err := CheckNamespace(ns); err != nil {
 		return err
 	}
-	if strings.HasPrefix(ns.Coll, "system.") && !systemCollections[ns.Coll] && !strings.HasPrefix(ns.Coll, reserved.Buckets("")) {
-		return mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid system namespace: %s", ns)
+	return CheckSystemName(ns)
+}
+
+// CheckSystemName refuses a collection below "system." that MongoDB does not know.
+func CheckSystemName(ns storage.Namespace) error {
+	if !strings.HasPrefix(ns.Coll, "system.") || systemCollections[ns] || systemCollections[storage.Namespace{Coll: ns.Coll}] || reserved.IsBuckets(ns.Coll) {
+		return nil
 	}
-	return nil
+	return mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid system namespace: %s", ns)
 }
 
 // CheckDatabaseCase refuses a new database whose name differs from that of

@@ -25,7 +25,7 @@ func CheckUUID(tx storage.Tx, ns storage.Namespace, u args.UUID) error {
 	if len(want) != 16 {
 		return ErrInvalidUUID
 	}
-	coll, err := tx.Collection(ns)
+	coll, err := Open(tx, ns)
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
 		return err
 	}
@@ -35,7 +35,7 @@ func CheckUUID(tx storage.Tx, ns storage.Namespace, u args.UUID) error {
 		}
 	}
 	actual := value.Null()
-	infos, err := tx.Collections(ns.DB)
+	infos, err := List(tx, ns.DB)
 	if err != nil {
 		return err
 	}

@@ -106,11 +106,7 @@ func seriesView(op value.Doc) value.Doc {
 	}
 	b := value.NewBuilder().String("viewOn", reserved.Buckets(name.Str()))
 	if o != nil {
-		b.StartArray("pipeline").StartDocument("").StartDocument("$_internalUnpackBucket").String("timeField", o.TimeField)
-		if o.MetaField != "" {
-			b.String("metaField", o.MetaField)
-		}
-		b.Int32("bucketMaxSpanSeconds", int32(o.MaxSpan)).End().End().End()
+		b.Array("pipeline", o.ViewPipeline())
 	}
 	return b.Doc()
 }

@@ -141,7 +141,7 @@ func (p *Part) create(tx storage.Tx) (err error) {
 // createAll makes the collections. Creating one that exists with the same
 // options succeeds, as in mongod, but for transactions.
 func createAll(c *kernel.Call, tx storage.Tx, ns storage.Namespace, plan *Plan) error {
-	existing, err := tx.Collection(ns)
+	existing, err := catalog.Open(tx, ns)
 	if err == nil {
 		switch {
 		case c.Transaction() != nil:
@@ -153,6 +153,9 @@ func createAll(c *kernel.Call, tx storage.Tx, ns storage.Namespace, plan *Plan) 
 	}
 	if !errors.Is(err, storage.ErrNotFound) {
 		return err
+	}
+	if ns.Coll == catalog.SystemViews { // it comes with the first view
+		return nil
 	}
 	for _, p := range plan.Parts {
 		if err := p.create(tx); err != nil {

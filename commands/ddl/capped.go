@@ -108,7 +108,7 @@ func cappedName(c *kernel.Call, field string) (storage.Namespace, error) {
 	case field == "cloneCollectionAsCapped" && strings.Contains(ns.Coll, "$"):
 		return ns, mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid source namespace: %s", ns)
 	case field != "convertToCapped":
-	case ns.Coll == "system.views":
+	case ns.Coll == catalog.SystemViews:
 		return ns, mongoerr.Newf(mongoerr.BadValue, "cannot %s %s", c.Cmd.Name, ns)
 	case ns == oplog.Namespace, ns.Coll == "system.profile":
 		return ns, mongoerr.Newf(mongoerr.InvalidNamespace, "cannot write to %s", ns)

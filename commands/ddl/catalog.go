@@ -61,7 +61,7 @@ func runDrop(c *kernel.Call) error {
 	switch {
 	case ns == oplog.Namespace:
 		return refuseDropOplog(c)
-	case catalog.IsSystem(ns.Coll) && ns.Coll != "system.profile" && ns.Coll != "system.js" && ns.Coll != "system.views" && !reserved.IsBuckets(ns.Coll):
+	case catalog.IsSystem(ns.Coll) && ns.Coll != "system.profile" && ns.Coll != "system.js" && ns.Coll != catalog.SystemViews && !reserved.IsBuckets(ns.Coll):
 		return mongoerr.Newf(mongoerr.IllegalOperation, "can't drop system collection %s", ns)
 	}
 	var was dropped
@@ -91,7 +91,7 @@ type dropped struct {
 }
 
 func dropNamed(c *kernel.Call, tx storage.Tx, ns storage.Namespace) (was dropped, err error) {
-	if ns.Coll == "system.views" {
+	if ns.Coll == catalog.SystemViews {
 		return dropViews(tx, ns.DB)
 	}
 	coll, err := tx.Collection(ns)
@@ -243,8 +243,7 @@ func runListCollections(c *kernel.Call) error {
 	var docs []value.Doc
 	err = c.View(func(tx storage.Tx) error {
 		docs = nil
-		views := false
-		infos, err := tx.Collections(c.DB)
+		infos, err := catalog.List(tx, c.DB)
 		if err != nil {
 			return err
 		}
@@ -252,15 +251,10 @@ func runListCollections(c *kernel.Call) error {
 			if pipeline.HiddenCollection(info.Namespace) || !access.ListsCollection(c, info.Namespace) {
 				continue
 			}
-			k := catalog.Of(info).Kind
-			views = views || k == catalog.View || k == catalog.TimeSeries
 			docs = append(docs, listedCollection(c, info, bool(a.NameOnly)))
 		}
 		if c.DB == "config" && c.Svc.InCluster() {
 			docs = append(docs, listedOfCluster(c, bool(a.NameOnly))...)
-		}
-		if views {
-			docs = append(docs, listedSystemViews(c, tx, bool(a.NameOnly)))
 		}
 		return nil
 	})
@@ -328,19 +322,6 @@ func listedOfCluster(c *kernel.Call, nameOnly bool) (docs []value.Doc) {
 	return docs
 }
 
-// listedSystemViews describes system.views, the collection in which mongod stores the
-// definitions of views.
-func listedSystemViews(c *kernel.Call, _ storage.Tx, nameOnly bool) value.Doc {
-	var b value.Builder
-	b.Reset(nil)
-	b.String("name", "system.views").String("type", "collection")
-	if !nameOnly {
-		b.StartDocument("options").End()
-		b.StartDocument("info").Bool("readOnly", false).End()
-	}
-	return b.Doc()
-}
-
 type listDatabasesArgs struct {
 	List     value.Value      `arg:"listDatabases"`
 	Filter   value.Doc        `arg:"filter"`
@@ -395,7 +376,7 @@ func databaseSizes(c *kernel.Call) (map[string]int64, error) {
 	return sizes, c.View(func(tx storage.Tx) error {
 		clear(sizes)
 		clear(listed)
-		infos, err := tx.Collections("")
+		infos, err := catalog.List(tx, "")
 		if err != nil {
 			return err
 		}
@@ -411,7 +392,7 @@ func databaseSizes(c *kernel.Call) (map[string]int64, error) {
 			if !listed[db] {
 				continue
 			}
-			coll, err := tx.Collection(info.Namespace)
+			coll, err := catalog.Open(tx, info.Namespace)
 			if err != nil {
 				return err
 			}

@@ -89,7 +89,7 @@ func TestListCollections(t *testing.T) {
 		`{listCollections: 1, filter: {"options.capped": true}}`:                 "c",
 		`{listCollections: 1, nameOnly: true, filter: {"options.capped": true}}`: "",
 		`{listCollections: 1, filter: {"info.readOnly": true}}`:                  "v",
-		`{listCollections: 1, filter: {idIndex: {$exists: true}}}`:               "c",
+		`{listCollections: 1, filter: {idIndex: {$exists: true}}}`:               "c system.views",
 		`{listCollections: 1, filter: {name: {$regex: "^s"}}}`:                   "s system.buckets.s system.views",
 	} {
 		if got := listed(h, command); got != want {

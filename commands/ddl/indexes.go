@@ -55,10 +55,12 @@ func runCreateIndexes(c *kernel.Call) error {
 	if err := checkCommitQuorum(c, a.Quorum); err != nil {
 		return err
 	}
-	switch ns {
-	case oplog.Namespace:
+	switch {
+	case ns.Coll == catalog.SystemViews:
+		return mongoerr.Newf(mongoerr.InvalidNamespace, "cannot write to %s", ns)
+	case ns == oplog.Namespace:
 		return mongoerr.New(mongoerr.CannotCreateIndex, "cannot create an index on the oplog")
-	case oplog.Transactions:
+	case ns == oplog.Transactions:
 		return mongoerr.Newf(mongoerr.IllegalOperation, "not allowed to create index on %s", ns)
 	}
 	if err := c.ExpectUUID(ns, a.UUID); err != nil { // before expired documents are removed for it

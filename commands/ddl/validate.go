@@ -112,7 +112,7 @@ func (v *validation) shown(d value.Doc) value.Doc {
 // record checks that each index has the keys of the record.
 func (v *validation) record(r storage.Record) error {
 	return v.c.View(func(tx storage.Tx) error {
-		coll, err := tx.Collection(v.info.Namespace)
+		coll, err := catalog.Open(tx, v.info.Namespace)
 		if err != nil {
 			return err
 		}
@@ -157,7 +157,7 @@ func (v *validation) has(coll storage.Collection, name string, key []byte, id st
 // does so only if there were no writes meanwhile.
 func (v *validation) counts() error {
 	return v.c.View(func(tx storage.Tx) error {
-		coll, err := tx.Collection(v.info.Namespace)
+		coll, err := catalog.Open(tx, v.info.Namespace)
 		if err != nil {
 			return err
 		}

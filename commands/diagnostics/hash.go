@@ -92,7 +92,7 @@ func runDBHash(c *kernel.Call) error {
 func hashedCollections(c *kernel.Call, wanted map[string]bool) (infos []*storage.Info, err error) {
 	err = c.View(func(tx storage.Tx) error {
 		infos = nil
-		all, err := tx.Collections(c.DB)
+		all, err := catalog.List(tx, c.DB)
 		if err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func hashedCollections(c *kernel.Call, wanted map[string]bool) (infos []*storage
 			name, kind := info.Namespace.Coll, catalog.Of(info).Kind
 			switch {
 			case len(wanted) > 0 && !wanted[name], pipeline.HiddenCollection(info.Namespace), kind == catalog.View, kind == catalog.TimeSeries,
-				strings.HasPrefix(name, "system.") && !reserved.IsBuckets(name) && name != "system.js" && name != "system.users" && name != "system.roles":
+				strings.HasPrefix(name, "system.") && !reserved.IsBuckets(name) && name != "system.js" && name != catalog.SystemViews && name != "system.users" && name != "system.roles":
 				continue
 			}
 			infos = append(infos, info)

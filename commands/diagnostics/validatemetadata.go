@@ -61,7 +61,7 @@ func runValidateDBMetadata(c *kernel.Call) error {
 	strict := p.Strict.Bool() && p.Version == "1" // other versions are not checked
 	var infos []*storage.Info
 	err = c.View(func(tx storage.Tx) (err error) {
-		infos, err = tx.Collections(db)
+		infos, err = catalog.List(tx, db)
 		return err
 	})
 	if err != nil {

@@ -66,7 +66,7 @@ func ChooseAccessPath(c *kernel.Call, x *Execution, info *storage.Info, q *canon
 	}
 	a := &AccessPath{query: q}
 	err := c.View(func(tx storage.Tx) error {
-		coll, err := tx.Collection(info.Namespace)
+		coll, err := catalog.Open(tx, info.Namespace)
 		if err != nil {
 			return err
 		}

@@ -120,7 +120,7 @@ func CountWhole(c *kernel.Call, info *storage.Info, q *canonical.Query) (n int64
 		return 0, false, nil
 	}
 	err = c.View(func(tx storage.Tx) error {
-		coll, err := tx.Collection(info.Namespace)
+		coll, err := catalog.Open(tx, info.Namespace)
 		if err != nil {
 			return err
 		}
@@ -142,7 +142,7 @@ func Countable(a *AccessPath, info *storage.Info) bool {
 func CountEntries(c *kernel.Call, x *Execution, info *storage.Info, p *plan.Plan, most int64) (n int64, ok bool, err error) {
 	err = c.View(func(tx storage.Tx) error {
 		n = 0
-		coll, err := tx.Collection(info.Namespace)
+		coll, err := catalog.Open(tx, info.Namespace)
 		if err != nil {
 			return err
 		}

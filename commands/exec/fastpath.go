@@ -135,7 +135,7 @@ func (r *pointRead) look(tx storage.Tx) error {
 	r.handled, r.rec = false, storage.Record{}
 	coll, err := tx.Collection(r.ns)
 	if err != nil {
-		r.handled = errors.Is(err, storage.ErrNotFound)
+		r.handled = errors.Is(err, storage.ErrNotFound) && r.ns.Coll != catalog.SystemViews
 		return nil
 	}
 	m := catalog.Of(coll.Info())

@@ -23,7 +23,7 @@ func Lookup(c *kernel.Call, ns storage.Namespace) (info *storage.Info, err error
 	}
 	err = c.View(func(tx storage.Tx) error {
 		info = nil
-		coll, err := tx.Collection(ns)
+		coll, err := catalog.Open(tx, ns)
 		switch {
 		case err == nil:
 			info = coll.Info()

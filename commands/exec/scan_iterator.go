@@ -370,7 +370,7 @@ func (r *ScanIterator) tick() error {
 // StillThere opens a collection again. It fails if the collection was dropped meanwhile,
 // or if another collection has its name now.
 func StillThere(tx storage.Tx, ns storage.Namespace, id [16]byte) (storage.Collection, error) {
-	coll, err := tx.Collection(ns)
+	coll, err := catalog.Open(tx, ns)
 	if err == nil && coll.Info().UUID == id {
 		return coll, nil
 	}

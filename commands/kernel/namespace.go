@@ -55,19 +55,19 @@ func (c *Call) WriteNamespace(v value.Value) (storage.Namespace, error) {
 	return ns, c.CheckWriteNamespace(ns)
 }
 
-// CheckWriteNamespace refuses writes to collections that only the server writes to. In
-// transactions it refuses writes to most of the server's own collections.
+// CheckWriteNamespace refuses writes to collections that only the server writes to, and to
+// names below "system." that MongoDB does not know. In transactions it refuses writes to most of the server's own collections.
 func (c *Call) CheckWriteNamespace(ns storage.Namespace) error {
 	if c.Svc.IsMadeOnRead(ns) {
 		return catalog.NotOnView(ns)
 	}
-	if ns.Coll == "system.profile" || ns.Coll == "system.views" || ns == oplog.Namespace {
+	if ns.Coll == "system.profile" || ns.Coll == catalog.SystemViews || ns == oplog.Namespace {
 		return mongoerr.Newf(mongoerr.InvalidNamespace, "cannot write to %s", ns)
 	}
 	if c.Generic.Autocommit != nil && catalog.IsSystem(ns.Coll) && !reserved.IsBuckets(ns.Coll) && !catalog.IsPrivilegeCollection(ns) {
 		return mongoerr.Newf(50791, "Cannot write to system collection %s within a transaction.", ns)
 	}
-	return nil
+	return catalog.CheckSystemName(ns)
 }
 
 // ExpectUUID returns an error unless the collection exists and has the UUID that the client

@@ -38,7 +38,7 @@ func OpenCollStats(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, er
 	if err != nil {
 		return nil, err
 	}
-	needs := s.Spec.Has("storageStats") || s.Spec.Has("count") || s.Spec.Has("queryExecStats") && s.Coll != "system.views"
+	needs := s.Spec.Has("storageStats") || s.Spec.Has("count") || s.Spec.Has("queryExecStats") && s.Coll != catalog.SystemViews
 	if catalog.Of(info).Kind == catalog.View && needs {
 		return nil, catalog.NotOnView(ns)
 	}
@@ -177,7 +177,7 @@ func OpenListCatalog(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, 
 	var docs []value.Doc
 	err := c.View(func(tx storage.Tx) error {
 		docs = nil
-		infos, err := tx.Collections(db)
+		infos, err := catalog.List(tx, db)
 		if err != nil {
 			return err
 		}

@@ -83,7 +83,7 @@ func TestStatisticsOfKinds(t *testing.T) {
 	for _, d := range all {
 		names += d.Lookup("name").Str() + " "
 	}
-	if names != "capped empty s system.buckets.s " {
+	if names != "capped empty s system.buckets.s system.views " {
 		t.Errorf("$listCatalog lists %s", names)
 	}
 }

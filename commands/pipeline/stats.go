@@ -30,7 +30,7 @@ type sizes struct {
 func sizesOf(c *kernel.Call, ns storage.Namespace) (s sizes, info *storage.Info, err error) {
 	err = c.View(func(tx storage.Tx) error {
 		s, info = sizes{indexes: map[string]int64{}, meta: catalog.None}, nil
-		coll, err := tx.Collection(ns)
+		coll, err := catalog.Open(tx, ns)
 		if errors.Is(err, storage.ErrNotFound) {
 			return nil
 		}
@@ -147,7 +147,7 @@ type databaseTotals struct {
 func DatabaseTotals(c *kernel.Call) (t databaseTotals, err error) {
 	err = c.View(func(tx storage.Tx) error {
 		t = databaseTotals{}
-		infos, err := tx.Collections(c.DB)
+		infos, err := catalog.List(tx, c.DB)
 		if err != nil {
 			return err
 		}
@@ -160,7 +160,7 @@ func DatabaseTotals(c *kernel.Call) (t databaseTotals, err error) {
 			if HiddenCollection(info.Namespace) {
 				continue
 			}
-			coll, err := tx.Collection(info.Namespace)
+			coll, err := catalog.Open(tx, info.Namespace)
 			if err != nil {
 				return err
 			}
@@ -184,8 +184,5 @@ func DatabaseTotals(c *kernel.Call) (t databaseTotals, err error) {
 		}
 		return nil
 	})
-	if t.Views > 0 { // system.views, which has a document for each and an index on _id
-		t.Collections, t.Objects, t.Indexes = t.Collections+1, t.Objects+t.Views, t.Indexes+1
-	}
 	return t, err
 }

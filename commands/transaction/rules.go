@@ -3,6 +3,7 @@ package transaction
 import (
 	"strings"
 
+	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/concern"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/oplog"
@@ -74,7 +75,7 @@ func allowedInTransaction(ns storage.Namespace) error {
 	switch {
 	case ns.DB == "local":
 		return oplog.NotInTransaction("Cannot run command against the 'local' database in a transaction.")
-	case ns.Coll == "system.profile" || ns.Coll == "system.views":
+	case ns.Coll == "system.profile" || ns.Coll == catalog.SystemViews:
 		return oplog.NotInTransaction("Cannot run command against the '" + ns.String() + "' collection in a transaction.")
 	case ns.DB == "config":
 		return oplog.NotInTransaction("Cannot run command against the config database in a transaction.")
