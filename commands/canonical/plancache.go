@@ -44,9 +44,25 @@ func RememberPlan(c *kernel.Call, m *catalog.Meta, key uint64, q *Query, pq *pla
 		e := &catalog.CachedPlan{Created: c.Now, Key: PlanCacheKey(q, p), Shape: q.Shape(), Filter: filtered}
 		if len(q.Filter)+len(q.Sort)+len(q.Projection) <= mostCachedQuery {
 			e.Query, e.Stages = q.described(), p.Described(q.Matcher, q.Sort)
+			e.Candidates = q.candidates(p, e.Stages)
 		}
 		return e
 	})
+}
+
+// candidates describes the plans among which p was chosen, itself first.
+func (q *Query) candidates(p *plan.Plan, stages value.Doc) []catalog.Candidate {
+	list := []catalog.Candidate{{Examined: p.Examined, Stages: stages}}
+	room := mostCachedQuery
+	for _, r := range p.Rejected {
+		one := catalog.Candidate{Examined: r.Examined}
+		if d := r.Described(q.Matcher, q.Sort); len(d) <= room {
+			one.Stages = d
+			room -= len(d)
+		}
+		list = append(list, one)
+	}
+	return list
 }
 
 // FindIndexFilter returns the index filter for a query, nil if its shape has none.

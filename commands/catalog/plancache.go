@@ -36,6 +36,28 @@ type CachedPlan struct {
 	Filter  bool      // chosen among the indexes of an index filter
 	Query   value.Doc // {query, sort, projection, collation}; nil if it was too large
 	Stages  value.Doc // of the plan; nil as well
+
+	Candidates []Candidate // the plan and those that it was chosen among; nil as well
+}
+
+// Candidate is a plan that was considered for a cached query. Plans are compared by the
+// entries of their indexes, which are counted, not by trial runs.
+type Candidate struct {
+	Examined int64     // index entries
+	Stages   value.Doc // nil if it is too large
+}
+
+// appendTo writes what the choice knew of the candidate.
+func (n *Candidate) appendTo(b *value.Builder) {
+	b.StartDocument("").Int32("nReturned", 0).Int32("executionTimeMillisEstimate", 0).
+		Append("totalKeysExamined", value.Int(n.Examined)).Int32("totalDocsExamined", 0).Document("executionStages", orEmpty(n.Stages)).End()
+}
+
+func orEmpty(d value.Doc) value.Doc {
+	if d == nil {
+		return value.EmptyDoc
+	}
+	return d
 }
 
 // Active returns the choice for a shape and its planCacheKey, if it has proved
@@ -112,14 +134,37 @@ func (e *CachedPlan) Append(b *value.Builder) {
 		String("planCacheKey", e.Key).Bool("isActive", e.active).Int64("works", e.works).Date("timeOfCreation", e.Created)
 	if e.Query != nil {
 		b.Document("createdFromQuery", e.Query).Document("cachedPlan", e.Stages)
+		b.StartArray("creationExecStats")
+		for i := range e.Candidates {
+			e.Candidates[i].appendTo(b)
+		}
+		b.End().StartArray("candidatePlanScores")
+		for _, n := range e.Candidates {
+			b.Double("", e.score(n))
+		}
+		b.End()
 	}
 	b.Bool("indexFilterSet", e.Filter)
 	b.Int64("estimatedSizeBytes", e.size())
 }
 
+// score is by how much a candidate was the better one: from 1 to 2, which is that of the
+// plan with the fewest entries.
+func (e *CachedPlan) score(n Candidate) float64 {
+	least := n.Examined
+	for _, other := range e.Candidates {
+		least = min(least, other.Examined)
+	}
+	return 1 + float64(max(least, 1))/float64(max(n.Examined, 1))
+}
+
 // size is about how much memory the entry takes.
 func (e *CachedPlan) size() int64 {
-	return int64(int(unsafe.Sizeof(*e)) + len(e.choice.Index) + len(e.choice.Path) + len(e.Key) + len(e.Query) + len(e.Stages))
+	n := int(unsafe.Sizeof(*e)) + len(e.choice.Index) + len(e.choice.Path) + len(e.Key) + len(e.Query) + len(e.Stages)
+	for i := range e.Candidates {
+		n += int(unsafe.Sizeof(e.Candidates[i])) + len(e.Candidates[i].Stages)
+	}
+	return int64(n)
 }
 
 // ShapeHash returns a shape as explain shows it, eight hexadecimal digits.

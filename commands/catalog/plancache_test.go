@@ -83,7 +83,8 @@ func TestPlanCacheIsCleared(t *testing.T) {
 func TestPlanCacheStats(t *testing.T) {
 	t.Parallel()
 	var pc catalog.PlanCache
-	made := &catalog.CachedPlan{Key: "0000ABCD", Shape: 1<<32 | 0xFF, Created: 5, Filter: true, Query: harness.Relaxed(`{query: {a: 1}}`), Stages: harness.Relaxed(`{stage: "IXSCAN"}`)}
+	made := &catalog.CachedPlan{Key: "0000ABCD", Shape: 1<<32 | 0xFF, Created: 5, Filter: true, Query: harness.Relaxed(`{query: {a: 1}}`), Stages: harness.Relaxed(`{stage: "IXSCAN"}`),
+		Candidates: []catalog.Candidate{{Examined: 2, Stages: harness.Relaxed(`{stage: "FETCH"}`)}, {Examined: 8}}}
 	for range 2 {
 		pc.Chosen(1, plan.Choice{Index: "a", Works: 3}, false, func() *catalog.CachedPlan { return made })
 	}
@@ -92,7 +93,10 @@ func TestPlanCacheStats(t *testing.T) {
 	d := b.Doc()
 	size := d.Lookup("estimatedSizeBytes").Int64()
 	want := `{version: "1", queryHash: "000000FE", planCacheShapeHash: "000000FE", planCacheKey: "0000ABCD", isActive: true, works: {$numberLong: "3"}, timeOfCreation: {$date: {$numberLong: "5"}},
-		createdFromQuery: {query: {a: 1}}, cachedPlan: {stage: "IXSCAN"}, indexFilterSet: true, estimatedSizeBytes: {$numberLong: "` + value.Int64(size).String() + `"}}`
+		createdFromQuery: {query: {a: 1}}, cachedPlan: {stage: "IXSCAN"},
+		creationExecStats: [{nReturned: 0, executionTimeMillisEstimate: 0, totalKeysExamined: 2, totalDocsExamined: 0, executionStages: {stage: "FETCH"}},
+			{nReturned: 0, executionTimeMillisEstimate: 0, totalKeysExamined: 8, totalDocsExamined: 0, executionStages: {}}],
+		candidatePlanScores: [2.0, 1.25], indexFilterSet: true, estimatedSizeBytes: {$numberLong: "` + value.Int64(size).String() + `"}}`
 	if got := d.CanonicalJSON(); got != harness.Relaxed(want).CanonicalJSON() || size < int64(len(made.Query)+len(made.Stages)) {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -85,13 +85,11 @@ func runGetCmdLineOpts(c *kernel.Call) error {
 func runListCommands(c *kernel.Call) error {
 	c.Reply.StartDocument("commands")
 	for _, cmd := range c.Svc.Commands {
-		secondaryOk := "always"
-		if cmd.Flags&kernel.Writes != 0 {
-			secondaryOk = "never"
-		}
 		c.Reply.StartDocument(cmd.Name).String("help", cmd.Help).Bool("requiresAuth", cmd.Flags&kernel.PreAuth == 0).
-			String("secondaryOk", secondaryOk).
-			Bool("adminOnly", cmd.Flags&kernel.AdminOnly != 0)
+			Bool("secondaryOk", cmd.OnSecondary() == kernel.Always).Bool("adminOnly", cmd.Flags&kernel.AdminOnly != 0)
+		if cmd.OnSecondary() == kernel.OptIn {
+			c.Reply.Bool("secondaryOverrideOk", true)
+		}
 		in, deprecated := gate.ApiVersions(cmd.Name)
 		for _, versions := range [][2]string{{"apiVersions", in}, {"deprecatedApiVersions", deprecated}} {
 			c.Reply.StartArray(versions[0])

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/duskdb/duskdb/commands/internal/harness"
+	"github.com/duskdb/duskdb/value"
 )
 
 // Small commands about the server answer with the fields of their manual pages.
@@ -32,7 +33,19 @@ func TestCommandsAboutTheServer(t *testing.T) {
 	if you := h.Admin(`{whatsmyuri: 1}`).Lookup("you").Str(); you != "127.0.0.1:1" {
 		t.Errorf("whatsmyuri: %s", you)
 	}
-	ping := h.Admin(`{listCommands: 1}`).Lookup("commands").Doc().Lookup("ping").Doc()
+	commands := h.Admin(`{listCommands: 1}`).Lookup("commands").Doc()
+	for name, v := range commands.All() {
+		if ok := v.Doc().Lookup("secondaryOk"); ok.Kind() != value.KindBool || ok.Truthy() && v.Doc().Has("secondaryOverrideOk") {
+			t.Errorf("%s is listed as %s", name, v)
+		}
+	}
+	for name, want := range map[string][2]bool{"ping": {true, false}, "getMore": {true, false}, "find": {false, true}, "aggregate": {false, true}, "insert": {false, false}, "drop": {false, false}} {
+		d := commands.Lookup(name).Doc()
+		if d.Lookup("secondaryOk").Truthy() != want[0] || d.Lookup("secondaryOverrideOk").Truthy() != want[1] {
+			t.Errorf("%s is listed as %s", name, d)
+		}
+	}
+	ping := commands.Lookup("ping").Doc()
 	if ping.Lookup("requiresAuth").Truthy() || ping.Lookup("adminOnly").Truthy() || ping.Lookup("apiVersions").String() != `[ "1" ]` {
 		t.Errorf("ping is listed as %s", ping)
 	}

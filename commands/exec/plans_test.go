@@ -64,6 +64,15 @@ func TestPlanCacheStats(t *testing.T) {
 	if len(docs) != 1 || !strings.HasSuffix(docs[0].Lookup("host").Str(), ":27017") || docs[0].Lookup("createdFromQuery").Doc().Lookup("query").String() != `{ a: { $gt: 1 } }` {
 		t.Errorf("remembered: %v", docs)
 	}
+	tried, scores := docs[0].Lookup("creationExecStats").Doc(), docs[0].Lookup("candidatePlanScores").Doc()
+	if tried.Len() < 2 || tried.Len() != scores.Len() || scores.Index(0).AsDouble() != 2 {
+		t.Errorf("chosen among %s with the scores %s", tried, scores)
+	}
+	for d := range tried.Values() {
+		if !d.Doc().Lookup("executionStages").Doc().Has("stage") {
+			t.Errorf("a candidate is %s", d)
+		}
+	}
 	h.OK(`{find: "c", filter: {a: {$lt: 1}}, sort: {b: -1}}`)
 	if docs := list(); len(docs) != 2 {
 		t.Errorf("remembered: %v", docs)

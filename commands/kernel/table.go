@@ -43,3 +43,30 @@ const (
 	OnDatabase            // the database of the command
 	OnCluster
 )
+
+// Secondary says whether a secondary runs a command.
+type Secondary uint8
+
+const (
+	Always Secondary = iota // it concerns the server itself
+	OptIn                   // with a read preference that allows secondaries
+	Never                   // it writes
+)
+
+// readOnSecondaries are the commands that a secondary runs only with a read preference that
+// allows secondaries.
+var readOnSecondaries = map[string]bool{
+	"aggregate": true, "collStats": true, "count": true, "dataSize": true, "dbStats": true, "distinct": true, "explain": true, "find": true,
+	"listCollections": true, "listDatabases": true, "listIndexes": true,
+}
+
+// OnSecondary reports whether a secondary runs the command.
+func (c *Command) OnSecondary() Secondary {
+	switch {
+	case readOnSecondaries[c.Name]:
+		return OptIn
+	case c.Flags&Writes != 0:
+		return Never
+	}
+	return Always
+}

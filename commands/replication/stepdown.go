@@ -87,22 +87,14 @@ func freeze(s *kernel.Service, ctx context.Context, period time.Duration) error 
 	return nil
 }
 
-// readOnSecondaries are the commands that a secondary runs only with a read preference that
-// allows secondaries. It always runs other commands that do not write: they concern the
-// server itself.
-var readOnSecondaries = map[string]bool{
-	"aggregate": true, "collStats": true, "count": true, "dataSize": true, "dbStats": true, "distinct": true, "explain": true, "find": true,
-	"listCollections": true, "listDatabases": true, "listIndexes": true,
-}
-
 // CheckLeader refuses commands that a member cannot run after it has stepped down.
 func CheckLeader(c *kernel.Call) error {
 	if !c.Svc.Leader.SteppedDown.Load() {
 		return nil
 	}
-	reads := readOnSecondaries[c.Cmd.Name]
+	reads := c.Cmd.OnSecondary() == kernel.OptIn
 	switch mode := c.Generic.ReadPref.Lookup("mode"); {
-	case c.Cmd.Flags&kernel.Writes != 0 && !reads, c.Cmd.Name == "runExpirationPass", c.Cmd.Name == "aggregate" && endsInWrite(c.Body), c.Generic.Autocommit != nil:
+	case c.Cmd.OnSecondary() == kernel.Never, c.Cmd.Name == "runExpirationPass", c.Cmd.Name == "aggregate" && endsInWrite(c.Body), c.Generic.Autocommit != nil:
 		return mongoerr.New(mongoerr.NotWritablePrimary, "not primary")
 	case reads && (mode.IsMissing() || mode.Str() == "primary"):
 		return mongoerr.New(mongoerr.NotPrimaryNoSecondaryOk, "not primary and secondaryOk=false")
