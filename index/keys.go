@@ -15,10 +15,13 @@ import (
 const maxClusterKey = 8 << 20
 
 // checkClusterKey checks the size as mongod computes it: binary data takes one
-// byte more.
+// byte more than in a key of DuskDB, a string one byte less.
 func checkClusterKey(id value.Value, size int) error {
-	if id.Kind() == value.KindBinary {
+	switch id.Kind() {
+	case value.KindBinary:
 		size++
+	case value.KindString:
+		size--
 	}
 	if size <= maxClusterKey {
 		return nil

@@ -205,3 +205,23 @@ func TestSpecialIndexMissing(t *testing.T) {
 		}
 	}
 }
+
+// The greatest _id of a clustered collection is one with a record id of 8 MB in mongod: two
+// bytes more than a string has, and its bytes count, not its characters.
+func TestClusteredKeySize(t *testing.T) {
+	s := mustParse(t, `{"key":{"_id":1},"name":"_id_","clustered":true,"unique":true}`)
+	for _, test := range []struct {
+		id value.Value
+		ok bool
+	}{
+		{value.String(strings.Repeat("x", 8<<20-2)), true},
+		{value.String(strings.Repeat("x", 8<<20-1)), false},
+		{value.String(strings.Repeat("\u4e00", (8<<20-2)/3)), true},
+		{value.String(strings.Repeat("\u4e00", (8<<20-2)/3+1)), false},
+	} {
+		_, _, err := s.Keys(nil, storage.Record{ID: 1, Doc: value.NewDoc("_id", test.id)})
+		if (err == nil) != test.ok {
+			t.Errorf("an _id of %d bytes: %v", len(test.id.Str()), err)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/pipeline"
+	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
@@ -44,10 +45,12 @@ func RunValidate(c *kernel.Call) error {
 		}
 	}
 	v := &validation{c: c, info: info, meta: catalog.Of(info), keys: map[string]int64{}}
-	if err := v.run(); err != nil {
+	if a.Metadata {
+		v.checkSpecs()
+	} else if err := v.run(); err != nil {
 		return kernel.Translate(ns, err)
 	}
-	v.append(ns, a.RepairMode())
+	v.append(ns, &a)
 	return nil
 }
 
@@ -66,6 +69,15 @@ type validation struct {
 func (v *validation) problem(format string, args ...any) {
 	if len(v.problems) < pipeline.MaxProblems {
 		v.problems = append(v.problems, fmt.Sprintf(format, args...))
+	}
+}
+
+// checkSpecs checks the specifications of the indexes; no document is read.
+func (v *validation) checkSpecs() {
+	for _, s := range v.meta.Listed {
+		if _, err := index.Load(s.Doc()); err != nil {
+			v.problem("index %s: %v", s.Name, err)
+		}
 	}
 }
 
@@ -178,26 +190,22 @@ func (v *validation) counts() error {
 	})
 }
 
-func (v *validation) append(ns storage.Namespace, repairMode string) {
+func (v *validation) append(ns storage.Namespace, a *pipeline.ValidateArgs) {
 	b := v.c.Reply
-	b.String("ns", ns.String()).Append("uuid", value.Binary(4, v.info.UUID[:])).Append("nInvalidDocuments", value.Int(v.invalid)).
-		Append("nNonCompliantDocuments", value.Int(v.failing)).Append("nrecords", value.Int(v.records)).
-		Append("nIndexes", value.Int(int64(len(v.meta.Listed))))
-	b.StartDocument("keysPerIndex")
-	for _, s := range v.meta.Listed {
-		keys := v.keys[s.Name]
-		if s == v.meta.TSIndex { // each document has a _ts
-			keys = v.records
-		}
-		b.Append(s.Name, value.Int(keys))
+	b.String("ns", ns.String()).Append("uuid", value.Binary(4, v.info.UUID[:]))
+	if !a.Metadata {
+		b.Append("nInvalidDocuments", value.Int(v.invalid)).Append("nNonCompliantDocuments", value.Int(v.failing)).Append("nrecords", value.Int(v.records))
 	}
-	b.End()
+	b.Append("nIndexes", value.Int(int64(len(v.meta.Listed))))
+	if !a.Metadata {
+		v.appendKeys(b)
+	}
 	b.StartDocument("indexDetails")
 	for _, s := range v.meta.Listed {
 		b.StartDocument(s.Name).Bool("valid", len(v.problems) == 0).Document("spec", s.Doc()).End()
 	}
 	b.End()
-	b.Bool("valid", len(v.problems) == 0).Bool("repaired", false).String("repairMode", repairMode)
+	b.Bool("valid", len(v.problems) == 0).Bool("repaired", false).String("repairMode", a.RepairMode())
 	b.StartArray("warnings")
 	if v.failing > 0 {
 		b.String("", "Detected one or more documents not compliant with the collection's schema. Check logs for log id 5363500.")
@@ -211,4 +219,17 @@ func (v *validation) append(ns storage.Namespace, repairMode string) {
 	b.StartArray("extraIndexEntries").End()
 	b.StartArray("missingIndexEntries").End()
 	b.StartArray("corruptRecords").End()
+}
+
+// appendKeys writes how many keys each index has.
+func (v *validation) appendKeys(b *value.Builder) {
+	b.StartDocument("keysPerIndex")
+	for _, s := range v.meta.Listed {
+		keys := v.keys[s.Name]
+		if s == v.meta.TSIndex { // each document has a _ts
+			keys = v.records
+		}
+		b.Append(s.Name, value.Int(keys))
+	}
+	b.End()
 }

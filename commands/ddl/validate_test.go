@@ -105,6 +105,22 @@ func TestValidateFindsDamage(t *testing.T) {
 	}
 }
 
+// With metadata no document is read, and nothing is counted (manual, validate).
+func TestValidateMetadata(t *testing.T) {
+	h := harness.New(t)
+	h.OK(`{insert: "c", documents: [{_id: 1, a: 1}]}`)
+	h.OK(`{createIndexes: "c", indexes: [{key: {a: 1}, name: "a_1"}]}`)
+	r := h.OK(`{validate: "c", metadata: true}`)
+	for _, name := range []string{"nrecords", "nInvalidDocuments", "nNonCompliantDocuments", "keysPerIndex"} {
+		if r.Has(name) {
+			t.Errorf("metadata alone has %s: %s", name, r)
+		}
+	}
+	if r.Lookup("nIndexes").Int32() != 2 || !r.Lookup("valid").Truthy() || r.Lookup("indexDetails").Doc().Lookup("a_1").Doc().Lookup("spec").Kind() != value.KindDocument {
+		t.Errorf("metadata: %s", r)
+	}
+}
+
 func TestValidateRefusals(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{create: "c"}`)
@@ -116,6 +132,7 @@ func TestValidateRefusals(t *testing.T) {
 		{DB: "test", Command: `{validate: 1}`, Code: 73},
 		{DB: "test", Command: `{validate: null}`, Code: 73},
 		{DB: "test", Command: `{validate: "c", metadata: true, full: true}`, Code: 72},
+		{DB: "test", Command: `{validate: "c", checkBSONConformance: true, repair: true}`, Code: 72},
 	})
 	b, e := harness.NewBreakable(t, kernel.Options{})
 	b.OK(`{create: "c"}`)

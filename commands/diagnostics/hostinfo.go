@@ -11,6 +11,7 @@ import (
 
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/limits"
+	"github.com/duskdb/duskdb/value"
 )
 
 // The machine as hostInfo describes it. On systems without Linux's files the
@@ -29,9 +30,16 @@ func runHostInfo(c *kernel.Call) error {
 	b.StartDocument("os").String("type", systemType()).String("name", name).String("version", version).End()
 	b.StartDocument("extra").String("versionString", firstLine("/proc/version")).String("kernelVersion", firstLine("/proc/sys/kernel/osrelease")).
 		String("cpuString", cpu.model).Int64("pageSize", int64(os.Getpagesize())).
-		Int64("numPages", int64(limits.MemoryBytes())/int64(os.Getpagesize())).End()
+		Int64("numPages", int64(limits.MemoryBytes())/int64(os.Getpagesize()))
+	if files := openFilesLimit(); files > 0 {
+		b.String("libcVersion", noLibc).Append("maxOpenFiles", value.Int(files))
+	}
+	b.End()
 	return nil
 }
+
+// noLibc stands for the version of the C library, which a Go program has not.
+const noLibc = "none (static binary)"
 
 // machine is the architecture as uname calls it.
 func machine() string {

@@ -32,7 +32,7 @@ func UpkeepCommands() []kernel.Command {
 
 type compactArgs struct {
 	Compact value.Value     `arg:"compact,required"`
-	Force   args.LooseBool  `arg:"force"`
+	Force   args.StrictBool `arg:"force"`
 	Target  *int64          `arg:"freeSpaceTargetMB"`
 	DryRun  args.StrictBool `arg:"dryRun"`
 }
@@ -97,8 +97,11 @@ func checkSpaceTarget(command string, target *int64) error {
 	return nil
 }
 
-// mostSpaceTarget is the first number of MB that is too many bytes for a long.
-const mostSpaceTarget = 1 << 43
+// maxSpaceTarget is the first number of MB that is too many bytes for a long.
+const maxSpaceTarget = 1 << 43
+
+// defaultSpaceTarget is the freeSpaceTargetMB of a command that does not give one.
+const defaultSpaceTarget = 20
 
 type autoCompactArgs struct {
 	On      bool      `arg:"autoCompact,required"`
@@ -118,8 +121,12 @@ func runAutoCompact(c *kernel.Call) error {
 	if err := checkSpaceTarget("autoCompact", a.Target); err != nil {
 		return err
 	}
-	if a.Target != nil && *a.Target >= mostSpaceTarget {
-		return mongoerr.Newf(mongoerr.BadValue, "BSON field 'autoCompact.freeSpaceTargetMB' value must be < %d, actual value '%d'", int64(mostSpaceTarget), *a.Target)
+	wanted := kernel.CompactionOptions{TargetMB: defaultSpaceTarget, Once: a.RunOnce.Or(false)}
+	if a.Target != nil {
+		wanted.TargetMB = *a.Target
+	}
+	if a.On && wanted.TargetMB >= maxSpaceTarget {
+		return mongoerr.Newf(mongoerr.BadValue, "BSON field 'autoCompact.freeSpaceTargetMB' value must be < %d, actual value '%d'", int64(maxSpaceTarget), wanted.TargetMB)
 	}
 	auto := &c.Svc.Compaction
 	auto.Mu.Lock()
@@ -128,23 +135,25 @@ func runAutoCompact(c *kernel.Call) error {
 	case !a.On && auto.Cancel != nil:
 		auto.Cancel()
 		auto.Cancel = nil
-	case a.On && auto.Cancel != nil:
-		return mongoerr.New(mongoerr.ObjectIsBusy, "Background compaction is already running")
-	case a.On:
+	case a.On && auto.Cancel != nil && auto.Options != wanted:
+		return mongoerr.New(mongoerr.AlreadyInitialized, "Cannot reconfigure background compaction while it's already running.")
+	case a.On && auto.Cancel == nil:
 		ctx, cancel := context.WithCancel(c.Svc.Background)
-		auto.Cancel = cancel
-		go compactInBackground(c.Svc, ctx)
+		auto.Cancel, auto.Options = cancel, wanted
+		go compactInBackground(c.Svc, ctx, wanted)
 	}
 	return nil
 }
 
-func compactInBackground(s *kernel.Service, ctx context.Context) {
+// compactInBackground compacts the store. The compaction is on until it is switched off,
+// but for one that runs once: the store compacts by itself what becomes garbage later.
+func compactInBackground(s *kernel.Service, ctx context.Context, o kernel.CompactionOptions) {
 	if err := s.Engine.Compact(ctx); err != nil && ctx.Err() == nil {
 		s.Log.Warn().Err(err).Msg("background compaction failed")
 	}
 	s.Compaction.Mu.Lock()
 	defer s.Compaction.Mu.Unlock()
-	if ctx.Err() == nil {
+	if ctx.Err() == nil && o.Once {
 		s.Compaction.Cancel()
 		s.Compaction.Cancel = nil
 	}

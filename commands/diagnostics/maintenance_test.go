@@ -27,12 +27,34 @@ func TestCompact(t *testing.T) {
 	h.OK(`{create: "v", viewOn: "c", pipeline: []}`)
 	h.Fails(166, `{compact: "v"}`)
 	h.Fails(2, `{compact: "c", freeSpaceTargetMB: 0}`)
+	h.OK(`{compact: "c", force: true}`)
+	h.OK(`{compact: "system.views"}`)
+	for _, number := range []string{`1`, `1.0`, `{$numberLong: "1"}`, `{$numberDecimal: "1"}`} { // compact.idl: a bool
+		h.Fails(14, `{compact: "c", force: `+number+`}`)
+	}
 	for command, code := range map[string]int32{
 		`{autoCompact: true, runOnce: true}`: 0, `{autoCompact: false}`: 0, `{autoCompact: false, runOnce: true}`: 0, `{autoCompact: true, freeSpaceTargetMB: {$numberLong: "8796093022208"}}`: 2,
 		`{autoCompact: 1}`: 14, `{autoCompact: true, freeSpaceTargetMB: 0}`: 2,
 	} {
 		if reply := h.Admin(command); reply.Lookup("code").Int32() != code && reply.Lookup("code").Int32() != 314 {
 			t.Errorf("%s answered %s", command, reply)
+		}
+	}
+}
+
+// While autoCompact is on, other options are refused, and the same ones change nothing.
+func TestAutoCompactIsConfiguredOnce(t *testing.T) {
+	h := harness.New(t)
+	for _, step := range []struct {
+		arguments string
+		code      int32
+	}{
+		{`false`, 0}, {`true, freeSpaceTargetMB: 30`, 0}, {`true, freeSpaceTargetMB: 30`, 0}, {`true, freeSpaceTargetMB: 50`, 23}, {`true`, 23},
+		{`true, freeSpaceTargetMB: 30, runOnce: true`, 23}, {`false, freeSpaceTargetMB: {$numberLong: "9223372036854775807"}`, 0},
+		{`true`, 0}, {`true, freeSpaceTargetMB: 20`, 0}, {`true, freeSpaceTargetMB: 21`, 23}, {`false`, 0},
+	} {
+		if r := h.Admin(`{autoCompact: ` + step.arguments + `}`); r.Lookup("code").Int32() != step.code {
+			t.Errorf("autoCompact: %s: %s, want %d", step.arguments, r, step.code)
 		}
 	}
 }

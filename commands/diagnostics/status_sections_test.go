@@ -1,6 +1,7 @@
 package diagnostics_test
 
 import (
+	"runtime"
 	"testing"
 
 	"github.com/duskdb/duskdb/commands/internal/harness"
@@ -42,6 +43,9 @@ func TestStatusSections(t *testing.T) {
 	}
 	info := h.Admin(`{hostInfo: 1}`)
 	if at(info, "system.numPhysicalCores").SafeInt64() < 1 || at(info, "extra.pageSize").SafeInt64() < 1 {
+		t.Errorf("host %s", info)
+	}
+	if linux := runtime.GOOS == "linux"; linux && at(info, "extra.maxOpenFiles").SafeInt64() < 1 || linux != (at(info, "extra.libcVersion").Kind() == value.KindString) {
 		t.Errorf("host %s", info)
 	}
 	h.OK(`{collMod: "ts", timeseriesBucketsMayHaveMixedSchemaData: true}`)

@@ -109,10 +109,17 @@ type Storage struct {
 	OnNews func(context.Context) error
 }
 
-// autoCompaction is the compaction that goes on in the background, if any.
+// autoCompaction is the compaction in the background, if it is on.
 type autoCompaction struct {
-	Mu     sync.Mutex
-	Cancel context.CancelFunc // nil: none is running
+	Mu      sync.Mutex
+	Cancel  context.CancelFunc // nil: it is off
+	Options CompactionOptions
+}
+
+// CompactionOptions are the arguments of autoCompact.
+type CompactionOptions struct {
+	TargetMB int64 // free space that makes a compaction worthwhile, in megabytes
+	Once     bool  // the compaction is off when it has run
 }
 
 func newStorage(o Options) Storage {

@@ -100,6 +100,8 @@ func TestDataSize(t *testing.T) {
 		`{datasize: "test.c", estimate: true}`:                                     4,
 		`{dataSize: "test.c", min: {a: 2}, max: {a: 3}}`:                           2,
 		`{dataSize: "test.c", keyPattern: {_id: 1}, min: {_id: 2}, max: {_id: 9}}`: 3,
+		`{dataSize: "test.c", keyPattern: {_id: 1}, min: {_id: 2}, max: {_id: 2}}`: 0,
+		`{dataSize: "test.c", keyPattern: {_id: 1}, min: {_id: 3}, max: {_id: 2}}`: 0,
 		`{dataSize: "test.none"}`:                                                  0,
 	} {
 		r := h.OK(command)
@@ -111,6 +113,9 @@ func TestDataSize(t *testing.T) {
 		{DB: "test", Command: `{dataSize: "test"}`, Code: 73},
 		{DB: "test", Command: `{dataSize: null}`, Code: 40414},
 		{DB: "test", Command: `{dataSize: "test.c", fly: 1}`, Code: 40415},
+		{DB: "test", Command: `{dataSize: "test.c", min: {no: 1}, max: {no: 2}}`, Code: 96, Text: "Couldn't find valid index containing key pattern"},
+		{DB: "test", Command: `{dataSize: "test.c", keyPattern: {_id: -1}, min: {_id: 1}, max: {_id: 2}}`, Code: 96},
+		{DB: "test", Command: `{dataSize: "test.c", keyPattern: {_id: 1}, min: {a: 1}, max: {a: 2}}`, Code: 16634},
 		{DB: "test", Command: `{dataSize: "test.c", max: {a: 1}}`, Code: 2, Text: "only one of min or max specified"},
 	})
 }
@@ -170,4 +175,28 @@ func TestRepairMode(t *testing.T) {
 			t.Errorf("%s: %s, want %s", options, got, want)
 		}
 	}
+}
+
+// The index of a dataSize may have more fields than the bounds; sparse, partial and
+// multikey ones do not count.
+func TestDataSizeChoosesAnIndex(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t)
+	h.OK(`{insert: "c", documents: [{_id: 1, a: 1, b: 5}, {_id: 2, a: 2, b: 1}, {_id: 3, a: 2, b: 9}, {_id: 4, a: 3, b: 0}]}`)
+	h.OK(`{createIndexes: "c", indexes: [{key: {a: 1}, name: "partial", partialFilterExpression: {b: 0}}, {key: {a: 1}, name: "sparse", sparse: true}]}`)
+	size := `{dataSize: "test.c", keyPattern: {a: 1}, min: {a: 2}, max: {a: 3}}`
+	h.Fails(96, size)
+	h.OK(`{createIndexes: "c", indexes: [{key: {a: 1, b: -1}, name: "ab"}]}`)
+	for command, want := range map[string]int64{
+		size: 2,
+		`{dataSize: "test.c", keyPattern: {a: 1}, min: {a: 2, b: 5}, max: {a: 3}}`:              1,
+		`{dataSize: "test.c", keyPattern: {a: 1, b: -1}, min: {a: 2, b: 1}, max: {a: 2, b: 9}}`: 0,
+		`{dataSize: "test.c", keyPattern: {a: 1, b: -1}, min: {a: 2, b: 9}, max: {a: 2, b: 1}}`: 1,
+	} {
+		if n := h.OK(command).Lookup("numObjects").SafeInt64(); n != want {
+			t.Errorf("%s: %d, want %d", command, n, want)
+		}
+	}
+	h.OK(`{insert: "c", documents: [{a: [7, 8]}]}`)
+	h.Fails(96, size)
 }

@@ -35,6 +35,7 @@ func (a *ValidateArgs) Check(c *kernel.Call) error {
 		{bool(a.Background && a.FastCount), "both { background: true } and { enforceFastCount: true } is not supported."},
 		{bool(a.Background && a.Repair), "both { background: true } and { repair: true } is not supported."},
 		{bool(a.Metadata && (a.Background || a.Full || a.FastCount || a.Repair || a.Conforms)), "{ metadata: true } is not supported with any other options"},
+		{bool(a.Conforms && a.Repair), "both { checkBSONConformance: true } and { repair: true } is not supported."},
 		{bool(a.Repair) && c.Svc.Replicated(), "{ repair: true } can only be performed in standalone mode."},
 	} {
 		if x.bad {

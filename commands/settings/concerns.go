@@ -3,6 +3,7 @@ package settings
 import (
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/concern"
 	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/transaction"
@@ -118,6 +119,9 @@ func runSetDefaultRWConcern(c *kernel.Call) error {
 	o.Set("updateWallClockTime", value.DateTime(c.Now))
 	if err := c.PutSetting(kernel.ConcernNamespace, o.Doc()); err != nil {
 		return err
+	}
+	if code, text := concern.UnmetReason(c); code != mongoerr.OK { // of mongod's own write, so it is no writeConcernError
+		return mongoerr.New(code, text)
 	}
 	return appendConcerns(c)
 }

@@ -391,3 +391,14 @@ func TestAuthFailedDelay(t *testing.T) {
 		t.Errorf("failed logins wait for %v", delay)
 	}
 }
+
+// The write of a default is mongod's own, so that it fails with the write concern, which
+// other commands show beside their reply.
+func TestSetDefaultRWConcernWithItsOwnConcern(t *testing.T) {
+	h := harness.New(t).AsMember()
+	for concern, code := range map[string]int32{`{}`: 0, `{w: 1}`: 0, `{w: "majority"}`: 0, `{w: "customTag"}`: 79, `{w: {dc1: 1}}`: 100, `{w: 2}`: 100} {
+		if r := h.Admin(`{setDefaultRWConcern: 1, defaultReadConcern: {level: "local"}, writeConcern: ` + concern + `}`); r.Lookup("code").Int32() != code {
+			t.Errorf("writeConcern %s: %s, want %d", concern, r, code)
+		}
+	}
+}

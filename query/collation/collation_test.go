@@ -227,3 +227,18 @@ func BenchmarkCompare(b *testing.B) {
 		c.Compare("The quick brown fox", "the quick brown dog")
 	}
 }
+
+// null stands for an absent option, but for backwards, which is an optional bool of another
+// kind in mongod.
+func TestNullOptions(t *testing.T) {
+	for name := range fields {
+		_, err := Parse(value.MustJSON(`{"locale": "en", "` + name + `": null}`))
+		switch {
+		case name == "locale":
+		case name != "backwards" && err != nil:
+			t.Errorf("%s: %v", name, err)
+		case name == "backwards" && (err == nil || !mongoerr.Is(err, mongoerr.TypeMismatch)):
+			t.Errorf("backwards: %v", err)
+		}
+	}
+}

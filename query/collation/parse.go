@@ -33,7 +33,7 @@ func Parse(spec value.Doc) (*Collation, error) {
 		set(c)
 	}
 	for name, v := range spec.All() {
-		if v.Kind() == value.KindNull { // counts as missing
+		if v.Kind() == value.KindNull && name != "backwards" { // counts as missing
 			continue
 		}
 		if err := fields[name](c, name, v); err != nil {
