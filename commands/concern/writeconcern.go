@@ -29,10 +29,8 @@ func CheckWriteConcern(c *kernel.Call) error {
 		return mongoerr.New(mongoerr.BadValue, "cannot use 'w' > 1 when a host is not replicated")
 	case g.Named:
 		return mongoerr.Newf(mongoerr.BadValue, "cannot use non-majority 'w' mode \"%s\" when a host is not a member of a replica set", g.Mode)
-	case g.Tags:
-		return mongoerr.New(mongoerr.BadValue, "cannot use non-string 'w' mode when a host is not replicated")
 	}
-	return nil
+	return nil // tags are accepted, as by a mongod alone
 }
 
 // silentWrites are the commands whose reply, if there is one, does not report the
@@ -99,7 +97,7 @@ func UnmetReason(c *kernel.Call) (mongoerr.Code, string) {
 			return mongoerr.UnsatisfiableWriteConcern, "Not enough nodes match write concern mode \"" + g.Mode + "\""
 		}
 		return mongoerr.UnknownReplWriteConcern, "No write concern mode named '" + g.Mode + "' found in replica set configuration"
-	case g.Members > 1 || g.Tags:
+	case g.Members > 1 || g.Tags && c.Svc.Replicated():
 		return mongoerr.UnsatisfiableWriteConcern, "Not enough data-bearing nodes"
 	}
 	return mongoerr.OK, ""

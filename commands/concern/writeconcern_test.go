@@ -28,6 +28,10 @@ func TestUnmetWriteConcern(t *testing.T) {
 			`{findAndModify: "c", query: {}, update: {$set: {a: 1}}, upsert: true, writeConcern: {w: "dc"}}`, 2,
 			`{code: 79, codeName: "UnknownReplWriteConcern", errmsg: "No write concern mode named 'dc' found in replica set configuration", errInfo: {writeConcern: {w: "dc", wtimeout: 0, provenance: "clientSupplied"}}}`,
 		},
+		"tags": {
+			`{insert: "c", documents: [{}], writeConcern: {w: {dc: 1}}}`, 0,
+			`{code: 100, codeName: "UnsatisfiableWriteConcern", errmsg: "Not enough data-bearing nodes", errInfo: {writeConcern: {w: {dc: 1}, wtimeout: 0, provenance: "clientSupplied"}}}`,
+		},
 		"majority": {`{insert: "c", documents: [{}], writeConcern: {w: "majority"}}`, 0, ""},
 		"w: 1":     {`{create: "d", writeConcern: {w: 1}}`, 0, ""},
 		"too many": {`{create: "d", writeConcern: {w: 51}}`, 9, ""},

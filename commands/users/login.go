@@ -206,11 +206,8 @@ func runLogout(c *kernel.Call) error {
 // HelloAuth writes the fields of hello for a client that logs in: the user's
 // mechanisms, and the result of the first step of a login that hello contained.
 func HelloAuth(c *kernel.Call, a *HelloArgs) error {
-	if !a.SASLMechs.IsNullish() {
-		if a.SASLMechs.Kind() != value.KindString {
-			return args.WrongType("hello", "saslSupportedMechs", a.SASLMechs, "string")
-		}
-		n, err := auth.ParseID(strings.Clone(a.SASLMechs.Str()))
+	if !a.SASLMechs.IsMissing() {
+		n, err := askedUser(a.SASLMechs)
 		if err != nil {
 			return err
 		}
@@ -231,6 +228,34 @@ func HelloAuth(c *kernel.Call, a *HelloArgs) error {
 		c.Reply.Document("speculativeAuthenticate", answer)
 	}
 	return nil
+}
+
+// askedUser reads the user whose mechanisms a client asks for: "db.user" or {user, db}. null
+// is no absent user here.
+func askedUser(v value.Value) (n auth.Name, err error) {
+	switch v.Kind() {
+	case value.KindString:
+		return auth.ParseID(strings.Clone(v.Str()))
+	case value.KindDocument:
+	default:
+		return n, args.WrongType("hello", "saslSupportedMechs", v, "string, object")
+	}
+	parts := map[string]*string{"user": &n.Name, "db": &n.DB}
+	for name, part := range v.Doc().All() {
+		switch {
+		case parts[name] == nil:
+			return n, mongoerr.Newf(mongoerr.BadValue, "UserName contains an unexpected field named: %s", name)
+		case part.Kind() != value.KindString:
+			return n, mongoerr.Newf(mongoerr.BadValue, "UserName must contain a string field named: %s", name)
+		}
+		*parts[name] = strings.Clone(part.Str())
+	}
+	for _, name := range []string{"user", "db"} {
+		if !v.Doc().Has(name) {
+			return n, mongoerr.Newf(mongoerr.BadValue, "UserName must contain a field named: %s", name)
+		}
+	}
+	return n, nil
 }
 
 // speculate takes the first step of a login that hello contained. If it fails, the
@@ -266,7 +291,7 @@ type HelloArgs struct {
 	HelloOk         args.LooseBool `arg:"helloOk"`
 	Client          value.Doc      `arg:"client"`
 	Compression     args.Array     `arg:"compression"`
-	SASLMechs       value.Value    `arg:"saslSupportedMechs"`
+	SASLMechs       value.Value    `arg:"saslSupportedMechs,any"`
 	Speculative     value.Doc      `arg:"speculativeAuthenticate"`
 	TopologyVersion value.Doc      `arg:"topologyVersion"`
 	MaxAwaitTimeMS  *int64         `arg:"maxAwaitTimeMS,nonneg"`

@@ -236,9 +236,9 @@ func without(d value.Doc, names ...string) string {
 func TestHelloAuth(t *testing.T) {
 	h := harness.NewAuth(t)
 	h.MustOn("shop", `{"createUser": "ann", "pwd": "p", "roles": [], "mechanisms": ["SCRAM-SHA-1"]}`)
-	for asked, want := range map[string]string{"shop.ann": "SCRAM-SHA-1", "shop.bob": "SCRAM-SHA-1 SCRAM-SHA-256"} {
+	for asked, want := range map[string]string{`"shop.ann"`: "SCRAM-SHA-1", `"shop.bob"`: "SCRAM-SHA-1 SCRAM-SHA-256", `{user: "ann", db: "shop"}`: "SCRAM-SHA-1"} {
 		var names []string
-		for v := range h.Admin(`{hello: 1, saslSupportedMechs: "` + asked + `"}`).Lookup("saslSupportedMechs").Doc().Values() {
+		for v := range h.Admin(`{hello: 1, saslSupportedMechs: ` + asked + `}`).Lookup("saslSupportedMechs").Doc().Values() {
 			names = append(names, v.Str())
 		}
 		slices.Sort(names)
@@ -248,6 +248,11 @@ func TestHelloAuth(t *testing.T) {
 	}
 	h.Refuses([]harness.Refusal{
 		{DB: "admin", Command: `{hello: 1, saslSupportedMechs: 1}`, Code: 14},
+		{DB: "admin", Command: `{hello: 1, saslSupportedMechs: null}`, Code: 14},
+		{DB: "admin", Command: `{hello: 1, saslSupportedMechs: ["admin.ann"]}`, Code: 14},
+		{DB: "admin", Command: `{hello: 1, saslSupportedMechs: {db: "admin"}}`, Code: 2},
+		{DB: "admin", Command: `{hello: 1, saslSupportedMechs: {db: "admin", user: 1}}`, Code: 2},
+		{DB: "admin", Command: `{hello: 1, saslSupportedMechs: {db: "admin", user: "ann", role: "x"}}`, Code: 2},
 		{DB: "admin", Command: `{hello: 1, saslSupportedMechs: "ann"}`, Code: 2},
 	})
 	for _, login := range []string{`{ping: 1}`, `{}`, `{saslStart: 1}`, `{saslStart: 1, mechanism: "FLY", payload: "", db: "admin"}`, `{authenticate: 1}`, `{authenticate: 1, mechanism: "MONGODB-X509"}`} {
