@@ -51,6 +51,33 @@ func TestStatisticsStages(t *testing.T) {
 	s.gives("admin.1", `[{$querySettings: {}}]`, `[]`)
 }
 
+// Distances sort in descending order, as all metadata does, and what the optimiser drops
+// may stand before $geoNear, in a view too.
+func TestDistanceAsSortKey(t *testing.T) {
+	s := newServer(t)
+	s.insert("p", `[{_id: 1, l: [0, 0]}, {_id: 2, l: [10, 10]}, {_id: 3, l: [5, 5]}]`)
+	s.ok(`{createIndexes: "p", indexes: [{key: {l: "2dsphere"}, name: "l"}]}`)
+	s.ok(`{create: "all", viewOn: "p", pipeline: [{$match: {}}, {$skip: 0}]}`)
+	s.ok(`{create: "some", viewOn: "p", pipeline: [{$match: {_id: {$gt: 1}}}]}`)
+	const near = `{$geoNear: {near: {type: "Point", coordinates: [0, 0]}, distanceField: "d.x"}}`
+	const by = `{x: {$meta: "geoNearDistance"}}`
+	for _, coll := range []string{"p", "all"} {
+		for _, first := range []string{``, `{$match: {}}, `, `{$skip: 0}, `} {
+			s.gives(coll, `[`+first+near+`, {$sort: `+by+`}, {$project: {_id: 1}}]`, `[{_id: 2}, {_id: 3}, {_id: 1}]`)
+			s.gives(coll, `[`+first+near+`, {$sort: `+by+`}, {$limit: 1}, {$project: {_id: 1}}]`, `[{_id: 2}]`)
+		}
+		s.gives("p", `[{$match: {_id: 1}}, {$lookup: {from: "`+coll+`", pipeline: [{$match: {}}, `+near+`, {$limit: 2}, {$project: {_id: 1}}], as: "n"}}, {$project: {n: 1}}]`,
+			`[{_id: 1, n: [{_id: 1}, {_id: 3}]}]`)
+	}
+	s.gives("p", `[`+near+`, {$group: {_id: null, t: {$top: {sortBy: `+by+`, output: "$_id"}}}}]`, `[{_id: null, t: 2}]`)
+	s.gives("p", `[`+near+`, {$setWindowFields: {sortBy: `+by+`, output: {r: {$documentNumber: {}}}}}, {$project: {r: 1}}]`,
+		`[{_id: 2, r: 1}, {_id: 3, r: 2}, {_id: 1, r: 3}]`)
+	s.same("find", batch(s.ok(`{find: "p", filter: {l: {$near: {$geometry: {type: "Point", coordinates: [0, 0]}}}}, sort: `+by+`, projection: {_id: 1}}`)),
+		list(`[{_id: 2}, {_id: 3}, {_id: 1}]`))
+	s.fails(40603, "some", `[`+near+`]`)
+	s.fails(40603, "p", `[{$lookup: {from: "some", pipeline: [`+near+`], as: "n"}}]`)
+}
+
 func TestRefusedStages(t *testing.T) {
 	s := newServer(t)
 	s.insert("c", `[{_id: 1}]`)
@@ -111,7 +138,7 @@ func TestGeoNear(t *testing.T) {
 		`[{_id: 2, km: Double("0.0")~}, {_id: 1, km: Double("5.0")~}]`)
 	s.gives("places", `[{$geoNear: {near: "$$pt", distanceField: "d", key: "location"}}, {$limit: 1}, {$project: {m: {$type: {$meta: "geoNearDistance"}}, p: {$meta: "geoNearPoint"}}}]`,
 		`[{_id: 2, m: "double", p: {type: "Point", coordinates: [-73.9928, 40.7193]}}]`, `let: {pt: {type: "Point", coordinates: [-73.99279, 40.719296]}}`)
-	s.fails(40603, "places", `[{$match: {}}, {$geoNear: {`+near+`, distanceField: "d"}}]`)
+	s.fails(40603, "places", `[{$match: {name: "Central Park"}}, {$geoNear: {`+near+`, distanceField: "d"}}]`)
 	// Joined: the $geoNear of a $lookup, and a second field to choose.
 	s.gives("1", `[{$documents: [{p: {type: "Point", coordinates: [-73.9375, 40.8303]}}]}, {$lookup: {from: "places", let: {p: "$p"}, as: "r",
 		pipeline: [{$geoNear: {near: "$$p", distanceField: "d"}}, {$limit: 1}, {$project: {name: 1}}]}}, {$project: {r: 1}}]`, `[{r: [{_id: 3, name: "Polo Grounds"}]}]`)

@@ -1,11 +1,10 @@
 package write
 
 import (
-	"strings"
-
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/update"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -51,8 +50,10 @@ func prepare(c *kernel.Call, d value.Doc, fill bool) (value.Doc, error) {
 		if len(it.KeyBytes()) == 3 && it.Key() == "_id" {
 			position = i
 			ids++
-			if err := checkID(it.Value()); err != nil {
-				return nil, err
+			if fill { // the _id of an upsert was checked with the rest of the update
+				if err := update.ValidateID(it.Value()); err != nil {
+					return nil, err
+				}
 			}
 		}
 	}
@@ -97,29 +98,6 @@ func rewriteInsert(c *kernel.Call, d value.Doc, fill bool) value.Doc {
 		b.Raw(it.Element())
 	}
 	return b.Doc()
-}
-
-func badIDType(name string) error {
-	return mongoerr.Newf(mongoerr.InvalidIdField, "The '_id' value cannot be of type %s", name)
-}
-
-// checkID refuses values that cannot be an _id.
-func checkID(v value.Value) error {
-	switch v.Kind() {
-	case value.KindRegex:
-		return badIDType("regex")
-	case value.KindUndefined:
-		return badIDType("undefined")
-	case value.KindArray:
-		return badIDType("array")
-	case value.KindDocument:
-		for name := range v.Doc().All() {
-			if strings.HasPrefix(name, "$") {
-				return mongoerr.Newf(mongoerr.DollarPrefixedFieldName, "_id fields may not contain '$'-prefixed fields: %s is not valid for storage.", name)
-			}
-		}
-	}
-	return nil
 }
 
 // depth returns the number of levels of a document. Empty documents and arrays do not

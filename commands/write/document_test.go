@@ -27,7 +27,8 @@ func TestDocumentsThatAreRefused(t *testing.T) {
 		{DB: "test", Command: insert(nested(180, `[1]`)), Code: 15, Text: tooDeep},
 		{DB: "test", Command: insert(nested(180, `1`)), Code: 0, Text: ""},
 		{DB: "test", Command: insert(nested(180, `[]`)), Code: 0, Text: ""}, // what is empty makes no level
-		{DB: "test", Command: insert(`{"_id": {"x": {"$y": 1}}, "$z": 1, "p": "` + strings.Repeat("x", 2000) + `"}`), Code: 0, Text: ""},
+		{DB: "test", Command: insert(`{"_id": {"x": [{"$y": 2}]}}`), Code: 52, Text: "_id fields may not contain '$'-prefixed fields: $y is not valid for storage."},
+		{DB: "test", Command: insert(`{"_id": {"x": 1}, "$z": 1, "p": "` + strings.Repeat("x", 2000) + `"}`), Code: 0, Text: ""},
 	})
 	twice := value.NewDoc("_id", value.Int32(1), "a", value.Int32(1), "_id", value.Int32(2))
 	reply := h.RunOn("test", value.NewDoc("insert", value.String("c"), "documents", value.NewArray(value.Document(twice))))

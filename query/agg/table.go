@@ -26,7 +26,7 @@ var definitions = []stage.Definition{
 	{Name: "$documents", Parse: source.ParseDocuments, Flags: stage.Initial | stage.Collectionless},
 	{Name: "$facet", Parse: lookup.ParseFacet, Flags: stage.NotInFacet},
 	{Name: "$fill", Parse: window.ParseFill, Update: true},
-	{Name: "$geoNear", Parse: source.ParseGeoNear, Flags: stage.Initial},
+	{Name: "$geoNear", Parse: source.ParseGeoNear, Flags: stage.FirstOfOptimized | stage.NotInFacet},
 	{Name: "$graphLookup", Parse: lookup.ParseGraphLookup},
 	{Name: "$group", Parse: group.Parse},
 	{Name: "$indexStats", Parse: source.ParseIndexStats, Flags: stage.Initial | stage.NotInTransaction},

@@ -34,9 +34,9 @@ func tooLarge(size int) error {
 		size, size, maxInternalSize)
 }
 
-// ValidateID checks the _id of a document to store: it must not be an array, a
-// regular expression or undefined, nor a document with a field that begins
-// with "$".
+// ValidateID checks the _id of a document to insert: it must not be an array, a
+// regular expression or undefined, nor have a field, at any depth, that begins
+// with "$". A DBRef may.
 func ValidateID(id value.Value) error {
 	switch id.Kind() {
 	case value.KindRegex, value.KindArray, value.KindUndefined:
@@ -50,37 +50,34 @@ func ValidateID(id value.Value) error {
 	return nil
 }
 
-// findDollar finds a name that begins with "$", except the fields of a DBRef
-// in their order.
+// findDollar finds a name that begins with "$", except those of a DBRef.
 func findDollar(d value.Doc) string {
-	previous := ""
-	it := d.Iter()
+	it := skipReference(d)
 	for it.Next() {
-		name := it.Key()
-		if strings.HasPrefix(name, "$") && !inReference(previous, name) {
-			return name
+		if strings.HasPrefix(it.Key(), "$") {
+			return it.Key()
 		}
 		if k := it.Kind(); k == value.KindDocument || k == value.KindArray {
 			if inner := findDollar(it.Value().Doc()); inner != "" {
 				return inner
 			}
 		}
-		previous = name
 	}
 	return ""
 }
 
-// inReference reports whether name may follow previous in a DBRef.
-func inReference(previous, name string) bool {
-	switch name {
-	case "$ref":
-		return true
-	case "$id":
-		return previous == "$ref"
-	case "$db":
-		return previous == "$id"
+// skipReference returns an iterator behind the fields of a DBRef, which are the
+// first ones: the string $ref, $id and, if it is there, the string $db.
+func skipReference(d value.Doc) value.Iter {
+	it := d.Iter()
+	if !it.Next() || it.Key() != "$ref" || it.Kind() != value.KindString || !it.Next() || it.Key() != "$id" {
+		return d.Iter()
 	}
-	return false
+	behind := it
+	if it.Next() && it.Key() == "$db" && it.Kind() == value.KindString {
+		return it
+	}
+	return behind
 }
 
 // checkStored checks a whole document to store, except for names with "$" at
@@ -101,7 +98,8 @@ func checkStored(d value.Doc) error {
 	return nil
 }
 
-// checkStoredID is ValidateID with the messages of updates.
+// checkStoredID is ValidateID for updates, which look at the first level only and have
+// messages of their own.
 func checkStoredID(id value.Value) error {
 	if id.Kind() == value.KindDocument {
 		return checkDollarsIn(id.Doc(), "_id.")

@@ -77,7 +77,7 @@ func parseSortPart(k string, v value.Value) (Part, error) {
 			return part, mongoerr.Newf(31138, "Illegal $meta sort: $meta: %s", arg)
 		}
 		part.Meta, part.Kind, part.name = true, kind, strings.Clone(arg.Str())
-		part.Desc = part.Kind != expr.MetaGeoNearDistance && part.Kind != expr.MetaExpiresAt // scores sort best first
+		part.Desc = kind != expr.MetaExpiresAt // all of mongod's descend, distances too
 		return part, nil
 	}
 	if !v.IsNumber() {

@@ -55,3 +55,14 @@ func TestSortKeysOfArrays(t *testing.T) {
 		}
 	})
 }
+
+// Every kind of metadata of mongod sorts in descending order; when a document expires
+// sorts in ascending order.
+func TestDirectionOfMetadata(t *testing.T) {
+	for _, name := range []string{"geoNearDistance", "randVal", "searchScore", "textScore", "vectorSearchScore", "expiresAt"} {
+		pattern, err := order.ParsePattern(value.MustJSON(`{"x": {"$meta": "` + name + `"}}`))
+		if err != nil || !pattern[0].Meta || pattern[0].Desc != (name != "expiresAt") {
+			t.Errorf("%s: %+v, %v", name, pattern, err)
+		}
+	}
+}

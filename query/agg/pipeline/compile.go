@@ -32,6 +32,11 @@ func Compile(p *stage.Parser, pipeline value.Doc) (*Pipeline, error) {
 	if err != nil {
 		return nil, asFoldError(err)
 	}
+	if !p.NoOptimize {
+		if stages, err = Optimize(p, stages); err != nil {
+			return nil, err
+		}
+	}
 	if err := p.CheckMetadata(stages); err != nil {
 		return nil, err
 	}
@@ -40,9 +45,6 @@ func Compile(p *stage.Parser, pipeline value.Doc) (*Pipeline, error) {
 		_, out.writes = stages[len(stages)-1].(stage.Writer)
 	}
 	if !p.NoOptimize {
-		if out.stages, err = Optimize(p, stages); err != nil {
-			return nil, err
-		}
 		err = findEvents(p, out)
 	}
 	return out, err
@@ -168,7 +170,7 @@ func (p *Pipeline) checkBehind(view []stage.Stage) error {
 		return flow.TextNotFirst()
 	}
 	if def := p.opts.Language.Stage(s.Name()); def != nil && def.Flags&stage.MustBeFirst != 0 {
-		return stage.NotFirst(def)
+		return stage.NotFirst(s.Name())
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func Optimize(p *stage.Parser, stages []stage.Stage) ([]stage.Stage, error) {
 	if p.Within == "" {
 		group.FindSlots(stages)
 	}
-	return stages, nil
+	return stages, p.CheckOptimized(stages)
 }
 
 func rewritePair(p *stage.Parser, a, b stage.Stage) ([]stage.Stage, bool, error) {

@@ -23,6 +23,7 @@ const (
 	NeedsChangeStream                   // only behind $changeStream
 	OnlyOnce                            // once in a pipeline
 	Refused                             // known, but not on a standalone server
+	FirstOfOptimized                    // first stage of the optimised pipeline
 
 	// Initial marks a stage that makes its documents itself.
 	Initial = MustBeFirst | NotInFacet

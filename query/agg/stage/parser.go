@@ -69,18 +69,30 @@ func (p *Parser) CompileStages(specs value.Doc) ([]Stage, error) {
 		stages = append(stages, ss...)
 		i++
 	}
-	if p.Within == "$facet" { // mongod checks the rules for a $facet before the general ones
-		if err := p.checkPlace(defs); err != nil {
-			return nil, err
+	return stages, p.checkOrder(defs, stages)
+}
+
+// checkOrder checks where the stages stand: first the rules for a $facet or for a whole
+// pipeline, as mongod does, then those that hold for all.
+func (p *Parser) checkOrder(defs []*Definition, stages []Stage) (err error) {
+	switch p.Within {
+	case "$facet":
+		err = p.checkPlace(defs)
+	case "":
+		if err = p.checkFirst(defs); err == nil {
+			err = p.checkChangeStream(defs, stages)
 		}
 	}
-	if err := p.checkPositions(defs); err != nil {
-		return nil, err
+	if err == nil {
+		err = p.checkPositions(defs)
 	}
-	if err := p.checkPlace(defs); err != nil {
-		return nil, err
+	if err == nil {
+		err = p.checkPlace(defs)
 	}
-	return stages, p.checkFirst(defs)
+	if err == nil && p.Within != "" {
+		err = p.checkFirst(defs)
+	}
+	return err
 }
 
 // definitions looks up the names of all stages before any is compiled.
@@ -182,19 +194,14 @@ func (p *Parser) checkFirst(defs []*Definition) error {
 // checkPositions checks the rules on where a stage may stand.
 func (p *Parser) checkPositions(defs []*Definition) error {
 	once := map[string]bool{}
-	changeStream := len(defs) > 0 && defs[0].Name == "$changeStream"
 	for i, def := range defs {
 		switch {
 		case def.Flags&MustBeFirst != 0 && i > 0:
-			return NotFirst(def)
+			return NotFirst(def.Name)
 		case def.Flags&MustBeLast != 0 && i < len(defs)-1 && def.Flags&NeedsChangeStream != 0:
 			return mongoerr.Newf(7182802, "%s must be the last stage in the pipeline", def.Name)
 		case def.Flags&MustBeLast != 0 && i < len(defs)-1:
 			return mongoerr.Newf(40601, "%s can only be the final stage in the pipeline", def.Name)
-		case changeStream && def.Flags&InChangeStream == 0:
-			return mongoerr.Newf(mongoerr.IllegalOperation, "%s is not permitted in a $changeStream pipeline", def.Name)
-		case !changeStream && def.Flags&NeedsChangeStream != 0:
-			return mongoerr.Newf(mongoerr.IllegalOperation, "%s can only be used in a $changeStream pipeline", def.Name)
 		case def.Flags&OnlyOnce != 0 && once[def.Name]:
 			return mongoerr.Newf(7183900, "%s can only be used once in the pipeline", def.Name)
 		}
@@ -203,12 +210,37 @@ func (p *Parser) checkPositions(defs []*Definition) error {
 	return nil
 }
 
-// NotFirst is the error for a stage that must be the first and is not.
-func NotFirst(def *Definition) error {
-	if def.Name == "$geoNear" { // mongod checks it after it has optimised the pipeline
-		return mongoerr.Newf(40603, "%s was not the first stage in the pipeline after optimization. Is optimization disabled or inhibited?", def.Name)
+// checkChangeStream refuses stages that may not follow $changeStream, and those that only
+// may follow it. It looks at the compiled stages: a $fill of values only is an $addFields.
+func (p *Parser) checkChangeStream(defs []*Definition, stages []Stage) error {
+	changeStream := len(defs) > 0 && defs[0].Name == "$changeStream"
+	for _, s := range stages {
+		def := p.Language.Stage(s.Name())
+		switch {
+		case changeStream && (def == nil || def.Flags&InChangeStream == 0):
+			return mongoerr.Newf(mongoerr.IllegalOperation, "%s is not permitted in a $changeStream pipeline", s.Name())
+		case !changeStream && def != nil && def.Flags&NeedsChangeStream != 0:
+			return mongoerr.Newf(mongoerr.IllegalOperation, "%s can only be used in a $changeStream pipeline", s.Name())
+		}
 	}
-	return mongoerr.Newf(40602, "%s is only valid as the first stage in a pipeline", def.Name)
+	return nil
+}
+
+// NotFirst is the error for a stage that must be the first and is not.
+func NotFirst(name string) error {
+	return mongoerr.Newf(40602, "%s is only valid as the first stage in a pipeline", name)
+}
+
+// CheckOptimized refuses a stage that must be the first of the optimised pipeline and is
+// not.
+func (p *Parser) CheckOptimized(stages []Stage) error {
+	for i, s := range stages {
+		def := p.Language.Stage(s.Name())
+		if i > 0 && def != nil && def.Flags&FirstOfOptimized != 0 {
+			return mongoerr.Newf(40603, "%s was not the first stage in the pipeline after optimization. Is optimization disabled or inhibited?", s.Name())
+		}
+	}
+	return nil
 }
 
 // neededMetadata maps the metadata that a first stage must provide to the names in the
