@@ -47,9 +47,6 @@ type Stream struct {
 // $changeStream.
 func Open(h *pipeline.Environment, x *agg.Exec, s agg.Special) (agg.Iterator, error) {
 	c := h.Exec.Running()
-	if c.Svc.Oplog.Off {
-		return nil, mongoerr.New(40573, "The $changeStream stage is only supported on replica sets")
-	}
 	cs := &Stream{x: h.Exec, ns: storage.Namespace{DB: s.DB, Coll: s.Coll}}
 	cs.Interest = oplog.Interest{Events: s.Events, Collation: h.Exec.Env.Collation}
 	if err := cs.readOptions(c, s.Spec); err != nil {

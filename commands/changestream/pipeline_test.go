@@ -152,3 +152,22 @@ func TestStreamOfTransactionImages(t *testing.T) {
 	coll.Expect(`{`+nsC+`, "fullDocument": {"_id": 1, "a": 9}, "fullDocumentBeforeChange": {"_id": 1, "a": 2}}`,
 		`{`+nsC+`, "fullDocumentBeforeChange": {"_id": 2, "a": "long", "b": 1}}`)
 }
+
+// Without a log of changes a $changeStream is refused when it is parsed, whatever else is
+// wrong with it.
+func TestNoStreamWithoutLog(t *testing.T) {
+	h := harness.New(t).LoneServer("a server without a log of changes")
+	h.OK(`{create: "c"}`)
+	h.OK(`{create: "v", viewOn: "c", pipeline: []}`)
+	h.Svc.Oplog.Off = true
+	for _, command := range []string{
+		`{aggregate: "c", pipeline: [{$changeStream: {}}], cursor: {}}`,
+		`{aggregate: "c", pipeline: [{$match: {}}, {$changeStream: {}}], cursor: {}}`,
+		`{aggregate: "c", pipeline: [{$lookup: {from: "c", pipeline: [{$changeStream: {}}], as: "x"}}], cursor: {}}`,
+		`{explain: {aggregate: "c", pipeline: [{$changeStream: {}}], cursor: {}}}`,
+		`{create: "w", viewOn: "c", pipeline: [{$changeStream: {}}]}`,
+		`{collMod: "v", viewOn: "c", pipeline: [{$changeStream: {}}]}`,
+	} {
+		h.Fails(40573, command)
+	}
+}

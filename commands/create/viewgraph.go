@@ -28,7 +28,7 @@ type viewGraph struct {
 // checkViewGraph compiles the pipeline of a view, and checks it against the
 // views that it reads and those that read it.
 func checkViewGraph(c *kernel.Call, ns storage.Namespace, on string, pipeline value.Doc, col *collation.Collation) error {
-	reads, err := viewReads(ns, on, pipeline)
+	reads, err := viewReads(c, ns, on, pipeline)
 	if err != nil {
 		return inViewContext(ns, err)
 	}
@@ -41,12 +41,12 @@ func checkViewGraph(c *kernel.Call, ns storage.Namespace, on string, pipeline va
 
 // viewReads returns the collections that a view reads: the one that it is on, and those
 // of its stages.
-func viewReads(ns storage.Namespace, on string, pipeline value.Doc) ([]storage.Namespace, error) {
+func viewReads(c *kernel.Call, ns storage.Namespace, on string, pipeline value.Doc) ([]storage.Namespace, error) {
 	reads := []storage.Namespace{{DB: ns.DB, Coll: on}}
 	if pipeline == nil {
 		return reads, nil
 	}
-	p, err := agg.Compile(pipeline, agg.Options{DB: ns.DB, Coll: on, View: ns.String(), Text: catalog.AnyText})
+	p, err := agg.Compile(pipeline, agg.Options{DB: ns.DB, Coll: on, View: ns.String(), Text: catalog.AnyText, NoStreams: c.Svc.Oplog.Off})
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (g *viewGraph) walk(reads []storage.Namespace) error {
 		if err := g.agrees(ns, m); err != nil {
 			return err
 		}
-		next, err := viewReads(ns, m.ViewOn, m.Pipeline)
+		next, err := viewReads(g.c, ns, m.ViewOn, m.Pipeline)
 		if err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func (g *viewGraph) checkReaders() error {
 		if m.Kind != catalog.View || info.Namespace == g.root {
 			continue
 		}
-		reads, err := viewReads(info.Namespace, m.ViewOn, m.Pipeline)
+		reads, err := viewReads(g.c, info.Namespace, m.ViewOn, m.Pipeline)
 		if err != nil || !slices.Contains(reads, g.root) {
 			continue // a view that no longer compiles reads nothing
 		}

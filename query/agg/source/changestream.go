@@ -46,6 +46,9 @@ func ParseChangeStream(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	if err := checkChangeStream(p, spec); err != nil {
 		return nil, err
 	}
+	if p.NoStreams {
+		return nil, mongoerr.New(40573, "The $changeStream stage is only supported on replica sets")
+	}
 	return fromHost(p, "$changeStream", spec), nil
 }
 

@@ -112,8 +112,8 @@ func ParseCurrentOp(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.Newf(mongoerr.FailedToParse, "$currentOp options must be specified in an object, but found: %s", v.Kind())
 	}
-	if p.DB != "admin" {
-		return nil, mongoerr.New(mongoerr.InvalidNamespace, "$currentOp must be run against the 'admin' database with {aggregate: 1}")
+	if err := checkOnAdmin(p, "$currentOp"); err != nil {
+		return nil, err
 	}
 	for k, f := range v.Doc().All() {
 		if !currentOpOptions[k] {
@@ -126,8 +126,20 @@ func ParseCurrentOp(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	return fromHost(p, "$currentOp", v.Doc()), nil
 }
 
+// checkOnAdmin checks that a stage runs on the database admin without a collection.
+// Definitions of views are checked as a whole.
+func checkOnAdmin(p *stage.Parser, name string) error {
+	if p.View == "" && (p.DB != "admin" || p.Coll != "") {
+		return mongoerr.Newf(mongoerr.InvalidNamespace, "%s must be run against the 'admin' database with {aggregate: 1}", name)
+	}
+	return nil
+}
+
 // ParseListLocalSessions compiles $listLocalSessions.
 func ParseListLocalSessions(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
+	if p.Coll != "" && p.View == "" {
+		return nil, mongoerr.New(mongoerr.InvalidNamespace, "$listLocalSessions must be run against the database with {aggregate: 1}, not a collection")
+	}
 	if err := checkSessionsSpec("$listLocalSessions", v); err != nil {
 		return nil, err
 	}
@@ -192,11 +204,10 @@ func checkSessionUser(where string, u value.Value) error {
 		}
 	}
 	for _, name := range []string{"user", "db"} {
-		f, ok := u.Doc().Get(name)
-		if !ok {
+		switch f := u.Doc().Lookup(name); {
+		case f.IsNullish():
 			return stage.MissingField(where+".users", name)
-		}
-		if f.Kind() != value.KindString {
+		case f.Kind() != value.KindString:
 			return stage.WrongType(where+".users", name, f, "string")
 		}
 	}
@@ -241,8 +252,8 @@ func ParseListSampledQueries(p *stage.Parser, v value.Value) ([]stage.Stage, err
 	if v.Kind() != value.KindDocument {
 		return nil, mongoerr.New(6876001, "$listSampledQueries expects an object")
 	}
-	if p.DB != "admin" {
-		return nil, mongoerr.New(mongoerr.InvalidNamespace, "$listSampledQueries must be run against the 'admin' database with {aggregate: 1}")
+	if err := checkOnAdmin(p, "$listSampledQueries"); err != nil {
+		return nil, err
 	}
 	for k, f := range v.Doc().All() {
 		if k != "namespace" {

@@ -69,7 +69,7 @@ func TestStagesBehindOthers(t *testing.T) {
 		}
 		o, firsts := stage.Options{DB: "test", Coll: "c"}, []string{`{"$match": {"b": 1}}`, `{"$changeStream": {}}`}
 		switch name {
-		case "$currentOp", "$listSampledQueries": // need admin and no collection
+		case "$currentOp", "$listLocalSessions", "$listSampledQueries": // need admin and no collection
 			o, firsts = stage.Options{DB: "admin"}, []string{`{"$documents": []}`, `{"$changeStream": {"allChangesForCluster": true}}`}
 		case "$listSessions":
 			o = stage.Options{DB: "config", Coll: "system.sessions"}

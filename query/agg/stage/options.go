@@ -13,6 +13,7 @@ type Options struct {
 	Collation     value.Collator
 	Text          func(db, coll string) match.TextMatcher // the text index for $text; nil: $text is refused
 	InTransaction bool
+	NoStreams     bool            // the server keeps no log of changes: $changeStream is refused
 	NoOptimize    bool            // keep the stages as they were written
 	Update        bool            // a pipeline of an update command: only stages that change one document
 	View          string          // the view that the pipeline defines, "": none

@@ -60,9 +60,6 @@ func ParseMerge(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	default:
 		return nil, mongoerr.Newf(mongoerr.TypeMismatch, "$merge requires a string or object argument, but found %s", v.Kind())
 	}
-	if s.target.Coll == "" && s.target.DB == p.DB && v.Kind() == value.KindDocument {
-		return nil, mongoerr.New(5786800, "$merge 'into' cannot be an empty string")
-	}
 	if err := checkMergeTarget(s.target.DB, s.target.Coll); err != nil {
 		return nil, err
 	}
@@ -123,7 +120,9 @@ func badEnum(field string, v value.Value) error {
 func (s *mergeStage) into(f value.Value) (err error) {
 	switch f.Kind() {
 	case value.KindString:
-		s.target.Coll = strings.Clone(f.Str())
+		if s.target.Coll = strings.Clone(f.Str()); s.target.Coll == "" {
+			return mongoerr.New(5786800, "$merge 'into' field cannot be an empty string")
+		}
 		return nil
 	case value.KindDocument:
 	default:
@@ -133,17 +132,20 @@ func (s *mergeStage) into(f value.Value) (err error) {
 		switch k {
 		case "db":
 			var db string
-			if db, err = stage.StringField("$merge.into", k, v); db != "" {
+			if db, err = stage.StringField("into", k, v); db != "" {
 				s.target.DB = db
 			}
 		case "coll":
-			s.target.Coll, err = stage.StringField("$merge.into", k, v)
+			s.target.Coll, err = stage.StringField("into", k, v)
 		default:
-			err = stage.UnknownField("$merge.into", k)
+			err = stage.UnknownField("into", k)
 		}
 		if err != nil {
 			return err
 		}
+	}
+	if s.target.Coll == "" {
+		return mongoerr.New(5786801, "$merge 'into' field must specify a 'coll' that is not empty, null or undefined")
 	}
 	return nil
 }

@@ -15,12 +15,12 @@ func TestRefusals(t *testing.T) {
 	merge := func(args string) string { return `[{"$merge": {"into": "t", ` + args + `}}]` }
 	var cases []aggtest.Case
 	for _, tt := range [][2]string{
-		{`[{"$merge": {"into": ""}}]`, "5786800: $merge 'into' cannot be an empty string"},
+		{`[{"$merge": {"into": ""}}]`, "5786800: $merge 'into' field cannot be an empty string"},
 		{`[{"$merge": "a$b"}]`, "73: Invalid $merge target namespace: 'test.a$b'"},
 		{`[{"$merge": {"into": {"db": "admin", "coll": "x"}}}]`, "31320: Cannot $merge to internal database: admin"},
 		{`[{"$merge": {"into": 1}}]`, "51178: $merge 'into' field  must be either a string or an object, but found int"},
-		{`[{"$merge": {"into": {"coll": 1}}}]`, "14: BSON field '$merge.into.coll' is the wrong type 'int', expected type 'string'"},
-		{`[{"$merge": {"into": {"coll": "x", "foo": 1}}}]`, "40415: BSON field '$merge.into.foo' is an unknown field."},
+		{`[{"$merge": {"into": {"coll": 1}}}]`, "14: BSON field 'into.coll' is the wrong type 'int', expected type 'string'"},
+		{`[{"$merge": {"into": {"coll": "x", "foo": 1}}}]`, "40415: BSON field 'into.foo' is an unknown field."},
 		{merge(`"whenMatched": 1`), "51191: $merge 'whenMatched' field  must be either a string or an array, but found int"},
 		{merge(`"whenNotMatched": 1`), "14: BSON field '$merge.whenNotMatched' is the wrong type 'int', expected type 'string'"},
 		{merge(`"whenNotMatched": "x"`), "2: Enumeration value 'x' for field '$merge.whenNotMatched' is not a valid value."},
