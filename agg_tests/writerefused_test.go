@@ -20,7 +20,7 @@ func TestWritersRefuse(t *testing.T) {
 		{16990, "$out only supports a string or object argument, but found array", `{$out: ["x"]}`},
 		{16990, "$out only supports a string or object argument, but found null", `{$out: null}`},
 		{73, "Invalid $out target namespace, test.", `{$out: ""}`},
-		{20, "Invalid target namespace: test.a$b", `{$out: "a$b"}`},
+		{20, "PlanExecutor error during aggregation :: caused by :: error with target namespace: Invalid collection name: a$b", `{$out: "a$b"}`},
 		{73, "Invalid $out target namespace, test..a", `{$out: ".a"}`},
 		{73, "Invalid $out target namespace, a b.c", `{$out: {db: "a b", coll: "c"}}`},
 		{17385, "Can't $out to special collection: system.js", `{$out: "system.js"}`},

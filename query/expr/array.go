@@ -58,7 +58,7 @@ func elemAt(c *call, a, index value.Value) (value.Value, error) {
 	i, ok := asInt32(index)
 	if !ok {
 		return value.Value{}, mongoerr.Newf(28691, "%s's second argument must be representable as a 32-bit integer: %s",
-			c.op.name, formatG(index.AsDouble()))
+			c.op.name, value.ShortDouble(index.AsDouble()))
 	}
 	n := int(i)
 	if n < 0 {
@@ -179,7 +179,7 @@ func searchBound(c *call, env *Env, i int, what string) (int, error) {
 	}
 	n, ok := asInt32(v)
 	if !ok {
-		return 0, mongoerr.Newf(40096, "%srequires an integral %s, found a value of type: %s, with value: %s", c.op.name, what, v.Kind(), v)
+		return 0, mongoerr.Newf(40096, "%srequires an integral %s, found a value of type: %s, with value: %s", c.op.name, what, v.Kind(), v.Compact())
 	}
 	if n < 0 {
 		return 0, mongoerr.Newf(40097, "%s requires a nonnegative %s, found: %s", c.op.name, what, v)
@@ -242,7 +242,7 @@ func rangeBound(c *call, env *Env, i int, code mongoerr.Code, what, article, col
 	}
 	n, ok := asInt32(v)
 	if !ok {
-		return 0, mongoerr.Newf(code+1, "$range requires %s that can be represented as a 32-bit integer, found value: %s", article, v)
+		return 0, mongoerr.Newf(code+1, "$range requires %s that can be represented as a 32-bit integer, found value: %s", article, v.Compact())
 	}
 	return int64(n), nil
 }
@@ -346,7 +346,7 @@ func sliceArg(v value.Value, code mongoerr.Code, which string) (int, error) {
 	}
 	n, ok := asInt32(v)
 	if !ok {
-		return 0, mongoerr.Newf(code+1, "%s argument to $slice can't be represented as a 32-bit integer: %s", which, formatG(v.AsDouble()))
+		return 0, mongoerr.Newf(code+1, "%s argument to $slice can't be represented as a 32-bit integer: %s", which, value.ShortDouble(v.AsDouble()))
 	}
 	return int(n), nil
 }

@@ -129,7 +129,7 @@ func (z *zip) columns(env *Env) (columns []value.Doc, null bool, err error) {
 		case v.IsNullish():
 			return nil, true, nil
 		case v.Kind() != value.KindArray:
-			return nil, false, mongoerr.Newf(34468, "$zip found a non-array expression in input: %s", v)
+			return nil, false, mongoerr.Newf(34468, "$zip found a non-array expression in input: %s", v.Compact())
 		}
 		columns = append(columns, v.Doc())
 	}
@@ -357,11 +357,11 @@ func nOf(c *call, env *Env) (n int, a value.Value, err error) {
 // CheckN checks the n of $firstN, $topN and the like.
 func CheckN(v value.Value) (int64, error) {
 	if !v.IsNumber() {
-		return 0, mongoerr.Newf(5787902, "Value for 'n' must be of integral type, but found %s", v)
+		return 0, mongoerr.Newf(5787902, "Value for 'n' must be of integral type, but found %s", v.Compact())
 	}
 	n, ok := v.AsInt64()
 	if !ok {
-		return 0, mongoerr.Newf(5787903, "Value for 'n' must be of integral type, but found %s", v)
+		return 0, mongoerr.Newf(5787903, "Value for 'n' must be of integral type, but found %s", v.Compact())
 	}
 	if n <= 0 {
 		return 0, mongoerr.Newf(5787908, "'n' must be greater than 0, found %d", n)

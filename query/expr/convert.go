@@ -99,7 +99,7 @@ func (t *target) setFormat(v value.Value) error {
 		return nil
 	}
 	if v.Kind() != value.KindString {
-		return mongoerr.Newf(4341114, "$convert requires that 'format' be a string, found: %s with value %s", v.Kind(), v)
+		return mongoerr.Newf(4341114, "$convert requires that 'format' be a string, found: %s with value %s", v.Kind(), v.Compact())
 	}
 	switch t.format = v.Str(); t.format {
 	case "auto", "base64", "base64url", "hex", "utf8", "uuid":

@@ -42,7 +42,7 @@ func whole(v value.Value, low, high int64) (int64, error) {
 	case value.KindDouble:
 		f := v.Double()
 		n, fits = int64(f), f >= float64(low) && (f <= float64(high) && high < 1<<62 || f < 1<<63 && high > 1<<62)
-		shown = formatG(f)
+		shown = value.ShortDouble(f)
 	case value.KindDecimal:
 		n, fits = v.Decimal().Round(0, apd.RoundDown).Int64()
 		shown = v.Decimal().String()

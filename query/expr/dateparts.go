@@ -94,7 +94,7 @@ func (r *partReader) read(i int, otherwise int64, bounded bool) int64 {
 	}
 	n, ok := v.AsInt64()
 	if !ok {
-		r.err = mongoerr.Newf(40515, "'%s' must evaluate to an integer, found %s with value %s", name, v.Kind(), v)
+		r.err = mongoerr.Newf(40515, "'%s' must evaluate to an integer, found %s with value %s", name, v.Kind(), v.Compact())
 	} else if bounded && n != int64(int16(n)) {
 		r.err = mongoerr.Newf(31034, "'%s' must evaluate to a value in the range [%d, %d]; value %d is not in range",
 			name, math.MinInt16, math.MaxInt16, n)
@@ -178,7 +178,7 @@ func (c *call) dateFormat(env *Env, i int, code mongoerr.Code, check func(string
 		return format, err
 	}
 	if format.Kind() != value.KindString {
-		return format, mongoerr.Newf(code, "%s requires that 'format' be a string, found: %s with value %s", c.op.name, format.Kind(), format)
+		return format, mongoerr.Newf(code, "%s requires that 'format' be a string, found: %s with value %s", c.op.name, format.Kind(), format.Compact())
 	}
 	return format, check(format.Str())
 }
@@ -213,7 +213,7 @@ func evalDateFromString(c *call, env *Env) (value.Value, error) {
 	}
 	if s.Kind() != value.KindString {
 		return c.onError(env, 4, mongoerr.Newf(mongoerr.ConversionFailure,
-			"$dateFromString requires that 'dateString' be a string, found: %s with value %s", s.Kind(), s))
+			"$dateFromString requires that 'dateString' be a string, found: %s with value %s", s.Kind(), s.Compact()))
 	}
 	if null || c.given(2) && format.IsNullish() {
 		return value.Null(), nil

@@ -199,7 +199,7 @@ func (l *loop) limitOf(env *Env) (int, error) {
 	}
 	n, ok := asInt32(v)
 	if !ok {
-		return 0, mongoerr.Newf(327391, "$filter: limit must be represented as a 32-bit integral value: %s", v)
+		return 0, mongoerr.Newf(327391, "$filter: limit must be represented as a 32-bit integral value: %s", v.Compact())
 	}
 	if n < 1 {
 		return 0, mongoerr.Newf(327392, "$filter: limit must be greater than 0: %d", n)
@@ -376,7 +376,7 @@ func (r *reduce) run(env *Env) (value.Value, error) {
 	case in.IsNullish():
 		return value.Null(), nil
 	case in.Kind() != value.KindArray:
-		return value.Value{}, mongoerr.Newf(40080, "$reduce requires that 'input' be an array, found: %s", in)
+		return value.Value{}, mongoerr.Newf(40080, "$reduce requires that 'input' be an array, found: %s", in.Compact())
 	}
 	before, most := env.held, env.mapBytes()
 	acc, err := r.initial.eval(env)

@@ -2,7 +2,6 @@ package expr
 
 import (
 	"math"
-	"strconv"
 
 	"github.com/cockroachdb/apd/v3"
 
@@ -213,7 +212,7 @@ func logarithm(c *call, env *Env, code mongoerr.Code, double func(float64) float
 		return decimalFunc(v.Decimal(), decimal), nil
 	}
 	if f <= 0 {
-		return value.Value{}, mongoerr.Newf(code, "%s's argument must be a positive number, but is %s", c.op.name, formatG(f))
+		return value.Value{}, mongoerr.Newf(code, "%s's argument must be a positive number, but is %s", c.op.name, value.ShortDouble(f))
 	}
 	return value.Double(double(f)), nil
 }
@@ -243,10 +242,10 @@ func evalLog(c *call, env *Env) (value.Value, error) {
 	}
 	x, base := a.AsDouble(), b.AsDouble()
 	if x <= 0 {
-		return value.Value{}, mongoerr.Newf(28758, "$log's argument must be a positive number, but is %s", formatG(x))
+		return value.Value{}, mongoerr.Newf(28758, "$log's argument must be a positive number, but is %s", value.ShortDouble(x))
 	}
 	if base <= 0 || base == 1 {
-		return value.Value{}, mongoerr.Newf(28759, "$log's base must be a positive number not equal to 1, but is %s", formatG(base))
+		return value.Value{}, mongoerr.Newf(28759, "$log's base must be a positive number not equal to 1, but is %s", value.ShortDouble(base))
 	}
 	return value.Double(exact.Log(x) / exact.Log(base)), nil
 }
@@ -345,7 +344,7 @@ func toLongCut(v value.Value) (int64, error) {
 	switch v.Kind() {
 	case value.KindDouble:
 		if f := v.Double(); !(f >= -(1<<63) && f < 1<<63) {
-			return 0, mongoerr.Newf(31109, "Can't coerce out of range value %s to long", formatG(f))
+			return 0, mongoerr.Newf(31109, "Can't coerce out of range value %s to long", value.ShortDouble(f))
 		}
 	case value.KindDecimal:
 		n, ok := v.Decimal().Round(0, apd.RoundHalfEven).Int64()
@@ -355,19 +354,6 @@ func toLongCut(v value.Value) (int64, error) {
 		return n, nil
 	}
 	return v.TowardZeroInt64(), nil
-}
-
-// formatG prints a double with up to 6 digits, as MongoDB's string builder.
-func formatG(f float64) string {
-	switch {
-	case math.IsInf(f, 1):
-		return "inf"
-	case math.IsInf(f, -1):
-		return "-inf"
-	case math.IsNaN(f):
-		return "nan"
-	}
-	return strconv.FormatFloat(f, 'g', 6, 64)
 }
 
 // cannotConvert returns the error for a type without an implicit conversion.

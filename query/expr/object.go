@@ -44,7 +44,7 @@ func evalMergeObjects(c *call, env *Env) (value.Value, error) {
 		switch {
 		case v.IsNullish() || failed != nil:
 		case v.Kind() != value.KindDocument:
-			failed = mongoerr.Newf(40400, "$mergeObjects requires object inputs, but input %s is of type %s", v, v.Kind())
+			failed = mongoerr.Newf(40400, "$mergeObjects requires object inputs, but input %s is of type %s", v.Compact(), v.Kind())
 		default:
 			for name, e := range v.Doc().All() {
 				f.set(name, e)
@@ -127,7 +127,7 @@ func (f *fieldList) addObject(e value.Value) error {
 	}
 	k, v := e.Doc().Lookup("k"), e.Doc().Lookup("v")
 	if k.IsMissing() || v.IsMissing() {
-		return mongoerr.Newf(40393, "$arrayToObject requires an object with keys 'k' and 'v'. Missing either or both keys from: %s", e)
+		return mongoerr.Newf(40393, "$arrayToObject requires an object with keys 'k' and 'v'. Missing either or both keys from: %s", e.Compact())
 	}
 	if k.Kind() != value.KindString {
 		return mongoerr.Newf(40394, "$arrayToObject requires an object with keys 'k' and 'v', where "+

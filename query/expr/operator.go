@@ -12,6 +12,7 @@ import (
 type operator struct {
 	name     string
 	category string
+	is       string  // name of the operator that this is only another name of
 	min, max int     // number of positional arguments; max -1: any number
 	params   []param // arguments by name instead
 	style    *style  // of the errors of params
@@ -33,6 +34,11 @@ func init() {
 			panic("expr: operator " + op.name + " stands twice in the table")
 		}
 		byName[op.name] = op
+	}
+	for name, op := range byName {
+		if op.is != "" {
+			byName[name] = byName[op.is]
+		}
 	}
 }
 

@@ -196,6 +196,9 @@ func TestTable(t *testing.T) {
 		t.Error("the table is not sorted")
 	}
 	for _, op := range operators {
+		if op.is != "" && byName[op.is] != nil && byName[op.name] == byName[op.is] {
+			continue
+		}
 		if op.category == "" || op.eval == nil && op.parse == nil || op.params != nil && op.style == nil && op.parse == nil {
 			t.Errorf("%s: the row is not complete", op.name)
 		}

@@ -74,7 +74,7 @@ func CheckPercentileMethod(op string, v value.Value) error {
 // ones.
 func (n *percentile) checkP() error {
 	if (&Expr{n.p}).usesDocument() {
-		return mongoerr.Newf(7750300, "The $percentile 'p' field must be an array of constant values, but found value: %s.", n.p.serial())
+		return mongoerr.Newf(7750300, "The $percentile 'p' field must be an array of constant values, but found value: %s.", n.p.serial().Compact())
 	}
 	if c, ok := n.p.(constant); ok {
 		_, err := CheckPercentiles(c.v)
@@ -86,16 +86,16 @@ func (n *percentile) checkP() error {
 // CheckPercentiles reads the 'p' of $percentile.
 func CheckPercentiles(v value.Value) ([]float64, error) {
 	if v.Kind() != value.KindArray || v.Doc().IsEmpty() {
-		return nil, mongoerr.Newf(7750301, "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: %s", v)
+		return nil, mongoerr.Newf(7750301, "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: %s", v.Compact())
 	}
 	var ps []float64
 	for e := range v.Doc().Values() {
 		if !e.IsNumber() {
-			return nil, mongoerr.Newf(7750302, "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: %s", v)
+			return nil, mongoerr.Newf(7750302, "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: %s", v.Compact())
 		}
 		f := e.AsDouble()
 		if !(f >= 0 && f <= 1) {
-			return nil, mongoerr.Newf(7750303, "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: %s", e)
+			return nil, mongoerr.Newf(7750303, "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: %s", e.Compact())
 		}
 		ps = append(ps, f)
 	}

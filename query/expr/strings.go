@@ -44,7 +44,7 @@ func text(v value.Value) (string, error) {
 	case value.Missing, value.KindNull, value.KindUndefined:
 		return "", nil
 	case value.KindDouble:
-		return formatG(v.Double()), nil // not as $toString does
+		return value.ShortDouble(v.Double()), nil // not as $toString does
 	case value.KindInt32, value.KindInt64, value.KindDecimal:
 		return v.String(), nil
 	case value.KindDateTime:
@@ -207,7 +207,7 @@ func codePoints(c *call, env *Env, i int, code mongoerr.Code, what string) (int,
 	}
 	n, ok := asInt32(v)
 	if !ok {
-		return 0, mongoerr.Newf(code+1, "%s: %s cannot be represented as a 32-bit integral value: %s", c.op.name, what, v)
+		return 0, mongoerr.Newf(code+1, "%s: %s cannot be represented as a 32-bit integral value: %s", c.op.name, what, v.Compact())
 	}
 	return int(n), nil
 }
@@ -323,7 +323,7 @@ func replace(c *call, env *Env, n int) (value.Value, error) {
 			return value.Value{}, err
 		}
 		if !v.IsNullish() && v.Kind() != value.KindString {
-			return value.Value{}, mongoerr.Newf(mongoerr.Code(51746-i), "%s requires that '%s' be a string, found: %s", c.op.name, c.op.params[i].name, v)
+			return value.Value{}, mongoerr.Newf(mongoerr.Code(51746-i), "%s requires that '%s' be a string, found: %s", c.op.name, c.op.params[i].name, v.Compact())
 		}
 		args[i], null = v, null || v.IsNullish()
 	}

@@ -131,7 +131,7 @@ var operators = []operator{
 	{name: "$strcasecmp", category: catString, min: 2, max: 2, eval: evalStrcasecmp},
 	{name: "$strLenBytes", category: catString, min: 1, max: 1, eval: evalStrLenBytes},
 	{name: "$strLenCP", category: catString, min: 1, max: 1, eval: evalStrLenCP},
-	{name: "$substr", category: catString, min: 3, max: 3, eval: evalSubstrBytes},
+	{name: "$substr", category: catString, is: "$substrBytes"},
 	{name: "$substrBytes", category: catString, min: 3, max: 3, eval: evalSubstrBytes},
 	{name: "$substrCP", category: catString, min: 3, max: 3, eval: evalSubstrCP},
 	{name: "$subtract", category: catArithmetic, min: 2, max: 2, eval: evalSubtract},

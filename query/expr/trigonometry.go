@@ -36,7 +36,7 @@ func bounded(low, high float64, open bool, bounds string, double func(float64) f
 }
 
 func outOfBounds(c *call, v value.Value, bounds string) error {
-	shown := formatG(v.AsDouble())
+	shown := value.ShortDouble(v.AsDouble())
 	if v.Kind() == value.KindDecimal {
 		shown = v.Decimal().String()
 	}

@@ -284,7 +284,7 @@ func (m *MergeObjects) Add(v value.Value) error {
 		return nil
 	}
 	if v.Kind() != value.KindDocument {
-		return mongoerr.Newf(40400, "$mergeObjects requires object inputs, but input %s is of type %s", v, v.Kind())
+		return mongoerr.Newf(40400, "$mergeObjects requires object inputs, but input %s is of type %s", v.Compact(), v.Kind())
 	}
 	if m.at == nil {
 		m.at = map[string]int{}

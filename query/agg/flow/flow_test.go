@@ -36,7 +36,7 @@ func TestSimpleStages(t *testing.T) {
 		{Name: "replaceWith merge", Docs: `[{"_id": 1, "n": {"f": "A"}}]`,
 			Pipeline: `[{"$replaceWith": {"$mergeObjects": [{"x": 1}, "$n"]}}]`, Want: `[{"x": 1, "f": "A"}]`},
 		{Name: "replaceRoot missing", Docs: `[{"_id": 1}]`, Pipeline: `[{"$replaceRoot": {"newRoot": "$n"}}]`,
-			Err: "40228: 'newRoot' expression  must evaluate to an object, but resulting value was: MISSING. Type of resulting value: 'missing'. Input document: { _id: 1 }"},
+			Err: "40228: 'newRoot' expression  must evaluate to an object, but resulting value was: MISSING. Type of resulting value: 'missing'. Input document: {_id: 1}"},
 		{Name: "replaceRoot no newRoot", Pipeline: `[{"$replaceRoot": {}}]`, Err: "40414: BSON field '$replaceRoot.newRoot' is missing but a required field"},
 		{Name: "replaceRoot not object", Pipeline: `[{"$replaceRoot": 1}]`, Err: "40229: expected an object as specification for $replaceRoot stage, got int"},
 		{Name: "addFields", Docs: `[{"_id": 1, "a": [1, 2], "b": 5}]`, Pipeline: `[{"$addFields": {"total": {"$sum": "$a"}}}, {"$set": {"all": {"$add": ["$total", "$b"]}}}]`,

@@ -73,7 +73,7 @@ func (s *redactStage) level(x *stage.Exec, root, d value.Doc) (value.Doc, error)
 	case v.Str() == redactDescend:
 		return s.descend(x, root, d)
 	}
-	return nil, mongoerr.Newf(17053, "$redact's expression should not return anything aside from the variables $$KEEP, $$DESCEND, and $$PRUNE, but returned %s", printed(v))
+	return nil, mongoerr.Newf(17053, "$redact's expression should not return anything aside from the variables $$KEEP, $$DESCEND, and $$PRUNE, but returned %s", v.Compact())
 }
 
 // descend keeps the fields of a level and evaluates the documents in them.

@@ -62,18 +62,9 @@ func (s *rootStage) Transform(x *stage.Exec, d value.Doc) (value.Doc, error) {
 	if v.Kind() != value.KindDocument {
 		// mongod has two spaces in front of "must".
 		return nil, mongoerr.Newf(40228, "%s  must evaluate to an object, but resulting value was: %s. "+
-			"Type of resulting value: '%s'. Input document: %s", s.what, printed(v), v.Kind(), d)
+			"Type of resulting value: '%s'. Input document: %s", s.what, v.Compact(), v.Kind(), value.Document(d).Compact())
 	}
 	return v.Doc(), nil
-}
-
-// printed returns a value as mongod's class Value prints it: a missing value is
-// MISSING.
-func printed(v value.Value) string {
-	if v.IsMissing() {
-		return "MISSING"
-	}
-	return v.String()
 }
 
 func (s *rootStage) Deps(d *stage.Deps) stage.Reach {

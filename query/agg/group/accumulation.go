@@ -289,7 +289,7 @@ func percentiles(p *stage.Parser, v value.Value) ([]float64, error) {
 	}
 	c, ok := e.Const()
 	if !ok {
-		return nil, mongoerr.Newf(7750300, "The $percentile 'p' field must be an array of constant values, but found value: %s.", v)
+		return nil, mongoerr.Newf(7750300, "The $percentile 'p' field must be an array of constant values, but found value: %s.", v.Compact())
 	}
 	const msg = "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: %s"
 	if c.Kind() != value.KindArray || c.Doc().IsEmpty() {

@@ -92,7 +92,7 @@ func (s *bucketSpec) parseBoundaries(p *stage.Parser, f value.Value) error {
 			return mongoerr.Newf(40193, "All values in the the 'boundaries' option to $bucket must have the same type. Found conflicting types %s and %s.", lower.Kind(), upper.Kind())
 		}
 		if value.CompareWith(lower, upper, p.Collation) >= 0 {
-			return mongoerr.Newf(40194, "The 'boundaries' option to $bucket must be sorted, but elements %d and %d are not in ascending order (%s is not less than %s).", i-1, i, lower, upper)
+			return mongoerr.Newf(40194, "The 'boundaries' option to $bucket must be sorted, but elements %d and %d are not in ascending order (%s is not less than %s).", i-1, i, lower.Compact(), upper.Compact())
 		}
 	}
 	return nil

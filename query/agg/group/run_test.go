@@ -193,7 +193,7 @@ func TestJavaScript(t *testing.T) {
 		{group(`{"$accumulator": {"init": "function() { return 0 }", "accumulate": "function() {}", "accumulateArgs": "$_id", "merge": "function() {}"}}`), "4544712: $accumulator accumulateArgs must evaluate to an array: 0"},
 		{group(`{"$accumulator": {"init": "function() { return 0 }", "initArgs": [{"$divide": [1, "$g"]}], "accumulate": "function() {}", "accumulateArgs": [1], "merge": "function() {}"}}`), "2: can't $divide by zero"},
 		{group(`{"$_internalJsReduce": {"data": "$_id", "eval": "f"}}`), "31242: $_internalJsReduce requires a document argument, but found int"},
-		{group(`{"$_internalJsReduce": {"data": {"k": "$_id"}, "eval": "f"}}`), "31251: $_internalJsReduce requires the 'data' argument to have a 'k' and 'v' field. Instead found{ k: 0 }"},
+		{group(`{"$_internalJsReduce": {"data": {"k": "$_id"}, "eval": "f"}}`), "31251: $_internalJsReduce requires the 'data' argument to have a 'k' and 'v' field. Instead found{k: 0}"},
 	} {
 		pipeline := `[{"$limit": 1}, ` + strings.TrimPrefix(tt[0], "[")
 		_, err := aggtest.Drain(t, pipeline, options, scripted(t, many(10)))

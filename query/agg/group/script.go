@@ -154,7 +154,7 @@ func (s *scripted) start(x *stage.Exec, id value.Value) (accumulate.Accumulator,
 		args = v
 	}
 	if args.Kind() != value.KindArray {
-		return nil, mongoerr.Newf(4544711, "$accumulator initArgs must evaluate to an array: %s", args)
+		return nil, mongoerr.Newf(4544711, "$accumulator initArgs must evaluate to an array: %s", args.Compact())
 	}
 	st := &scriptState{s: s, op: x.Env.Script(false)}
 	var list []value.Value
@@ -197,7 +197,7 @@ type scriptState struct {
 
 func (st *scriptState) Add(v value.Value) error {
 	if v.Kind() != value.KindArray {
-		return mongoerr.Newf(4544712, "$accumulator accumulateArgs must evaluate to an array: %s", v)
+		return mongoerr.Newf(4544712, "$accumulator accumulateArgs must evaluate to an array: %s", v.Compact())
 	}
 	st.calls.Append(v)
 	if st.calls.Size() < batchBytes {
@@ -262,7 +262,7 @@ func (st *reduceState) Add(v value.Value) error {
 	}
 	d := v.Doc()
 	if d.Len() != 2 || !d.Has("k") || !d.Has("v") {
-		return mongoerr.Newf(31251, "$_internalJsReduce requires the 'data' argument to have a 'k' and 'v' field. Instead found%s", v)
+		return mongoerr.Newf(31251, "$_internalJsReduce requires the 'data' argument to have a 'k' and 'v' field. Instead found%s", v.Compact())
 	}
 	if st.key.IsMissing() {
 		st.key = d.Lookup("k").Clone()

@@ -50,7 +50,7 @@ func (s *Documents) Open(x *stage.Exec, _ stage.Iterator) (stage.Iterator, error
 		e := elements.Value()
 		if e.Kind() != value.KindDocument {
 			return nil, mongoerr.Newf(40228, "elements within the array passed to $documents must evaluate to an object, but resulting value was: %s. "+
-				"Type of resulting value: '%s'. Input document: %s", e, e.Kind(), v)
+				"Type of resulting value: '%s'. Input document: %s", e.Compact(), e.Kind(), v.Compact())
 		}
 		return e.Doc(), x.Tick()
 	}), nil

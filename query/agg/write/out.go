@@ -92,8 +92,10 @@ func checkTimeSeries(d value.Doc) error {
 
 func checkOutTarget(db, coll string) error {
 	switch {
-	case stage.ValidTarget(db, strings.ReplaceAll(coll, "$", "_")) && strings.Contains(coll, "$"), len(db)+1+len(coll) > maxNamespace:
-		return mongoerr.Newf(mongoerr.IllegalOperation, "Invalid target namespace: %s.%s", db, coll)
+	case stage.ValidTarget(db, strings.ReplaceAll(coll, "$", "_")) && strings.Contains(coll, "$"):
+		return badTarget("Invalid collection name: %s", coll)
+	case len(db)+1+len(coll) > maxNamespace:
+		return badTarget("Fully qualified namespace is too long. Namespace: %s.%s Max: %d", db, coll, maxNamespace)
 	case !stage.ValidTarget(db, coll):
 		return mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid $out target namespace, %s.%s", db, coll)
 	case strings.HasPrefix(coll, "system."):
@@ -102,6 +104,12 @@ func checkOutTarget(db, coll string) error {
 		return mongoerr.Newf(31321, "Can't $out to internal database: %s", db)
 	}
 	return nil
+}
+
+// badTarget is the error for a name that mongod refuses when it renames the new
+// collection.
+func badTarget(format string, args ...any) error {
+	return mongoerr.Newf(mongoerr.IllegalOperation, "PlanExecutor error during aggregation :: caused by :: error with target namespace: "+format, args...)
 }
 
 // maxNamespace is the maximum length in bytes of a database name and a collection

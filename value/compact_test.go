@@ -1,0 +1,39 @@
+package value
+
+import (
+	"math"
+	"testing"
+)
+
+// Values in the notation of the operator << of mongod's class Value, and in that of
+// BSONElement, which has spaces inside brackets.
+func TestCompact(t *testing.T) {
+	for _, tt := range []struct{ json, compact, plain string }{
+		{`{"k": "key", "z": {"$numberInt": "2"}}`, `{k: "key", z: 2}`, `{ k: "key", z: 2 }`},
+		{`{"a": [1, [2, {"b": null}], []], "d": {}}`, `{a: [1, [2, {b: null}], []], d: {}}`, `{ a: [ 1, [ 2, { b: null } ], [] ], d: {} }`},
+		{`{"a": {"$numberDouble": "1.0"}, "b": {"$numberDouble": "0.333333333333"}, "c": {"$numberDouble": "1e20"}, "d": {"$numberDouble": "1234567"}}`,
+			`{a: 1, b: 0.333333, c: 1e+20, d: 1.23457e+06}`, `{ a: 1.0, b: 0.333333333333, c: 1e+20, d: 1234567.0 }`},
+		{`{"a": {"$date": "2018-05-01T10:00:00.5Z"}, "b": {"$date": {"$numberLong": "-99999999999999"}}}`,
+			`{a: 2018-05-01T10:00:00.500Z, b: -99999999999999}`, `{ a: new Date(1525168800500), b: new Date(-99999999999999) }`},
+		{`{"a": {"$oid": "5ab9cbe531c2ab715d42129a"}}`, `{a: 5ab9cbe531c2ab715d42129a}`, `{ a: ObjectId('5ab9cbe531c2ab715d42129a') }`},
+		{`{"a": {"$symbol": "x"}, "b": {"$code": "f"}, "c": {"$binary": {"base64": "qg==", "subType": "00"}}}`,
+			`{a: Symbol("x"), b: Code("f"), c: BinData(0, "AA")}`, `{ a: "x", b: f, c: BinData(0, AA) }`},
+		{`{"a": {"$code": "f", "$scope": {"x": 1}}, "b": {"$dbPointer": {"$ref": "c", "$id": {"$oid": "5ab9cbe531c2ab715d42129a"}}}}`,
+			`{a: CodeWScope("f", { x: 1 }), b: DBRef("c", 5ab9cbe531c2ab715d42129a)}`, `{ a: CodeWScope( f, { x: 1 }), b: DBRef('c',5ab9cbe531c2ab715d42129a) }`},
+		{`{"a": {"$numberDecimal": "1.50"}, "b": {"$timestamp": {"t": 1, "i": 2}}, "c": {"$regularExpression": {"pattern": "x", "options": "i"}}, "d": {"$minKey": 1}, "e": true}`,
+			`{a: 1.50, b: Timestamp(1, 2), c: /x/i, d: MinKey, e: true}`, `{ a: 1.50, b: Timestamp(1, 2), c: /x/i, d: MinKey, e: true }`},
+	} {
+		v := Document(MustJSON(tt.json))
+		if v.Compact() != tt.compact || v.String() != tt.plain {
+			t.Errorf("%s\n%s\nwant %s\n     %s", v.Compact(), v, tt.compact, tt.plain)
+		}
+	}
+	for f, want := range map[float64]string{math.Inf(1): "inf", math.Inf(-1): "-inf", math.NaN(): "nan"} {
+		if got := Double(f).Compact(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	if got := (Value{}).Compact(); got != "MISSING" {
+		t.Error(got)
+	}
+}
