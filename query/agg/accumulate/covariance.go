@@ -6,50 +6,69 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// pairSum is a sum of numbers. It counts NaN and infinities separately: one NaN, or two
-// infinities of different signs, make the sum NaN.
+// pairSum is a sum of numbers that can also be taken away again. It counts NaN and
+// infinities separately: one NaN, or two infinities of different signs, make the sum NaN.
 type pairSum struct {
-	t                 total
-	plus, minus, nans bool
+	t                           total
+	plus, minus, nans, decimals int // how many there are
 }
 
 func (s *pairSum) add(v value.Value) {
+	s.count(v, 1)
+	if finite(v) {
+		s.t.add(v)
+	}
+}
+
+// remove takes a number away that was added.
+func (s *pairSum) remove(v value.Value) {
+	s.count(v, -1)
+	if !finite(v) {
+		return
+	}
+	negative, ok := value.Mul(v, value.Int32(-1))
+	if !ok { // the smallest long
+		negative = value.Double(-v.AsDouble())
+	}
+	s.t.add(negative)
+}
+
+// count notes that there are n more numbers like v.
+func (s *pairSum) count(v value.Value, n int) {
 	decimal := v.Kind() == value.KindDecimal
+	if decimal {
+		s.decimals += n
+	}
 	switch f := v.AsDouble(); {
 	case finite(v):
-		s.t.add(v)
-		return
 	case v.IsNaN():
-		s.nans = true
+		s.nans += n
 	case decimal && v.Decimal().IsInf() > 0, !decimal && f > 0:
-		s.plus = true
+		s.plus += n
 	default:
-		s.minus = true
+		s.minus += n
 	}
-	s.t.widen(v.Kind())
 }
 
-// join adds another sum.
-func (s *pairSum) join(o *pairSum) {
-	s.t.join(&o.t)
-	s.plus, s.minus, s.nans = s.plus || o.plus, s.minus || o.minus, s.nans || o.nans
-}
-
-// sum is the sum in the widest type of its numbers.
+// sum is the sum: a decimal if one of its numbers is.
 func (s *pairSum) sum() value.Value {
 	switch {
-	case s.nans, s.plus && s.minus:
+	case s.nans > 0, s.plus > 0 && s.minus > 0:
 		return s.special(math.NaN(), value.DecimalNaN)
-	case s.plus:
+	case s.plus > 0:
 		return s.special(math.Inf(1), value.DecimalPosInf)
-	case s.minus:
+	case s.minus > 0:
 		return s.special(math.Inf(-1), value.DecimalNegInf)
 	}
-	return s.t.sum()
+	sum := s.t.sum()
+	if sum.Kind() == value.KindDecimal && s.decimals == 0 { // they were taken away
+		return value.Double(sum.AsDouble())
+	}
+	return sum
 }
 
 func (s *pairSum) special(f float64, d value.Decimal) value.Value {
-	if s.t.kind == value.KindDecimal {
+	if s.decimals > 0 {
 		return value.DecimalValue(d)
 	}
 	return value.Double(f)
@@ -86,12 +105,9 @@ func NewCovariance(sample bool) *Covariance {
 
 // Add takes a pair [x, y]; anything but two numbers is ignored.
 func (c *Covariance) Add(v value.Value) {
-	if v.Kind() != value.KindArray || v.Doc().Len() != 2 {
-		return
-	}
-	x, y := v.Doc().Index(0), v.Doc().Index(1)
+	x, y, ok := pair(v)
 	switch {
-	case !x.IsNumber() || !y.IsNumber():
+	case !ok:
 		return
 	case !finite(x) || !finite(y):
 		c.moment.add(notFinite(x, y))
@@ -107,27 +123,36 @@ func (c *Covariance) Add(v value.Value) {
 	}
 }
 
-// Joined returns the covariance of the pairs of both, by Chan's formula.
-func (c *Covariance) Joined(d *Covariance) *Covariance {
-	j := NewCovariance(c.sample)
-	j.n = c.n + d.n
-	for _, part := range []*Covariance{c, d} {
-		j.x.join(&part.x)
-		j.y.join(&part.y)
-		j.moment.join(&part.moment)
+// pair returns the two numbers of an array that has no more.
+func pair(v value.Value) (x, y value.Value, ok bool) {
+	if v.Kind() != value.KindArray || v.Doc().Len() != 2 {
+		return x, y, false
 	}
-	if c.n == 0 || d.n == 0 {
-		return j
+	x, y = v.Doc().Index(0), v.Doc().Index(1)
+	return x, y, x.IsNumber() && y.IsNumber()
+}
+
+// Remove takes a pair away that was added before: as in mongod, by the inverse steps, which
+// may leave an error in the last digits.
+func (c *Covariance) Remove(v value.Value) {
+	x, y, ok := pair(v)
+	switch {
+	case !ok:
+		return
+	case !finite(x) || !finite(y):
+		c.moment.remove(notFinite(x, y))
+		return
 	}
-	between, _ := value.Mul(difference(d.x.mean(d.n), c.x.mean(c.n)), difference(d.y.mean(d.n), c.y.mean(c.n)))
-	weight := value.Double(float64(c.n) * float64(d.n) / float64(j.n))
-	if between.Kind() == value.KindDecimal {
-		product, _ := value.Mul(value.DecimalValue(value.DecimalFromInt64(c.n)), value.Int64(d.n))
-		weight = value.DecimalValue(product.Decimal().Div(value.DecimalFromInt64(j.n)))
+	if c.n--; c.n == 0 {
+		c.x.t, c.y.t, c.moment.t = newTotal(), newTotal(), newTotal()
+		c.x.decimals, c.y.decimals, c.moment.decimals = 0, 0, 0
+		return
 	}
-	between, _ = value.Mul(between, weight)
-	j.moment.add(between)
-	return j
+	after := c.y.mean(c.n + 1)
+	c.x.remove(x)
+	product, _ := value.Mul(difference(x, c.x.mean(c.n)), difference(y, after))
+	c.moment.remove(product)
+	c.y.remove(y)
 }
 
 // Result is the covariance, null if there are too few pairs.
@@ -167,12 +192,7 @@ func finite(v value.Value) bool {
 // notFinite returns what a pair with NaN or an infinity adds to the sum.
 func notFinite(x, y value.Value) value.Value {
 	s := pairSum{t: newTotal()}
-	for _, v := range []value.Value{x, y} {
-		if finite(v) {
-			s.t.widen(v.Kind())
-		} else {
-			s.add(v)
-		}
-	}
+	s.count(x, 1)
+	s.count(y, 1)
 	return s.sum()
 }

@@ -50,6 +50,32 @@ func TestCovariance(t *testing.T) {
 	}
 }
 
+// TestRemovedPairs: pairs that are taken away leave the covariance of the others; a decimal
+// leaves decimals, as the means that it was compared with were.
+func TestRemovedPairs(t *testing.T) {
+	for _, tt := range []struct{ name, gone, stay, want string }{
+		{"numbers", `[[1, 10], [2, 20]]`, `[[4, 40], [5, 50]]`, `{"$numberDouble":"2.500000000000007"}`},
+		{"not numbers", `["x", [1], [1, null]]`, `[[4, 40], [5, 50]]`, `{"$numberDouble":"2.5"}`},
+		{"infinities", `[[1, {"$numberDouble": "-Infinity"}], [{"$numberDouble": "Infinity"}, 1]]`, `[[4, 40], [5, 50]]`, `{"$numberDouble":"2.5"}`},
+		{"NaN", `[[1, {"$numberDouble": "NaN"}], [{"$numberDecimal": "NaN"}, 1]]`, `[[4, 40], [5, 50]]`, `{"$numberDouble":"2.5"}`},
+		{"an infinity of two", `[[1, {"$numberDouble": "Infinity"}]]`, `[[4, {"$numberDouble": "Infinity"}], [5, 50]]`, `{"$numberDouble":"0.0"}`},
+		{"the smallest long", `[[1, {"$numberLong": "-9223372036854775808"}]]`, `[[4, 0], [4, 0]]`, `{"$numberDouble":"0.0"}`},
+		{"a decimal", `[[{"$numberDecimal": "1"}, 10]]`, `[[4, 40], [5, 50]]`, `{"$numberDecimal":"2.5000000000001"}`},
+		{"all", `[[1, 10], [2, 20]]`, `[]`, `null`},
+	} {
+		c := NewCovariance(false)
+		for _, v := range append(in(tt.gone), in(tt.stay)...) {
+			c.Add(v)
+		}
+		for _, v := range in(tt.gone) {
+			c.Remove(v)
+		}
+		if got := value.NewDoc("v", c.Result()).CanonicalJSON(); got != `{"v":`+tt.want+`}` {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
 // TestLimitsOfArrays: an accumulator that grows beyond its limit fails with mongod's
 // message.
 func TestLimitsOfArrays(t *testing.T) {

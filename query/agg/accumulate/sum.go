@@ -102,16 +102,6 @@ func (t *total) merge(p value.Doc) {
 	t.widen(value.Kind(p.Index(4).Int32()))
 }
 
-// join adds another total.
-func (t *total) join(o *total) {
-	t.settle()
-	o.settle()
-	t.binary.AddPair(o.binary)
-	sum, _ := value.Add(value.DecimalValue(t.decimal), value.DecimalValue(o.decimal))
-	t.decimal = sum.Decimal()
-	t.widen(o.kind)
-}
-
 // Sum is $sum: numbers are added, everything else is ignored.
 type Sum struct{ t total }
 

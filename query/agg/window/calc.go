@@ -208,60 +208,45 @@ func evalExpMovingAvg(f *windowFunction, pt *windowPartition) windowResult {
 	}
 }
 
-// evalCovariance evaluates $covariancePop and $covarianceSamp. If a small window loses
-// documents, it is computed again from all its pairs, because subtracting a pair loses digits;
-// a larger one is joined from parts.
+// evalCovariance evaluates $covariancePop and $covarianceSamp. As in mongod, a window that
+// moves takes in the pairs that enter it and then takes away those that leave it.
 func evalCovariance(f *windowFunction, pt *windowPartition) windowResult {
 	in := pt.values(f.arg)
-	parts := f.covariances(in)
 	var c *accumulate.Covariance
-	have := span{-1, -1}
+	var have span
+	each := func(from, to int, do func(value.Value)) error {
+		for j := from; j < to; j++ {
+			v, err := in.at(j)
+			if err != nil {
+				return err
+			}
+			do(v)
+			if f.bounds.lower.kind == boundUnbounded {
+				in.drop(j + 1)
+			}
+			if err := pt.x.Tick(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	return func(i int) (value.Value, error) {
 		w, err := f.bounds.span(pt, i)
 		if err != nil {
 			return value.Value{}, err
 		}
-		in.drop(w.from)
-		if f.bounds.lower.kind != boundUnbounded && w.to-w.from > smallWindow {
-			all, err := parts.over(w)
-			if err != nil {
-				return value.Value{}, err
-			}
-			return all.Result(), nil
-		}
-		if w.from != have.from || w.to < have.to {
+		if c == nil || w.from >= have.to || w.from < have.from || w.to < have.to { // they have nothing in common
 			c, have = accumulate.NewCovariance(f.op == "$covarianceSamp"), span{w.from, w.from}
+			in.drop(w.from)
 		}
-		for ; have.to < w.to; have.to++ {
-			v, err := in.at(have.to)
-			if err != nil {
-				return v, err
-			}
-			c.Add(v)
-			if f.bounds.lower.kind == boundUnbounded {
-				in.drop(have.to + 1)
-			}
-			if err := pt.x.Tick(); err != nil {
-				return v, err
-			}
+		if err := each(have.to, w.to, c.Add); err != nil {
+			return value.Value{}, err
 		}
+		if err := each(have.from, w.from, c.Remove); err != nil {
+			return value.Value{}, err
+		}
+		in.drop(w.from)
+		have = w
 		return c.Result(), nil
-	}
-}
-
-// covariances returns the fold of the pairs of a window.
-func (f *windowFunction) covariances(in *column[value.Value]) *fold[*accumulate.Covariance] {
-	return &fold[*accumulate.Covariance]{
-		pt:   in.pt,
-		size: func(*accumulate.Covariance) int64 { return 512 },
-		of: func(i int) (*accumulate.Covariance, error) {
-			c := accumulate.NewCovariance(f.op == "$covarianceSamp")
-			v, err := in.at(i)
-			if err == nil {
-				c.Add(v)
-			}
-			return c, err
-		},
-		join: func(a, b *accumulate.Covariance) (*accumulate.Covariance, error) { return a.Joined(b), nil },
 	}
 }
