@@ -125,11 +125,27 @@ func TestDistance(t *testing.T) {
 	if rad, ok := stored(t, `[0,0]`).Angle(XY{90, 0}); !ok || math.Abs(rad-math.Pi/2) > 1e-12 {
 		t.Errorf("a quarter of the globe is %v", rad)
 	}
+	for _, pole := range []XY{{180, 90}, {-180, -90}, {0, 90}} { // as the C library's atan2 gives it
+		if rad, _ := stored(t, `[0,0]`).Angle(pole); pole.X != 0 && rad != 1.5707963267948968 || pole.X == 0 && rad != 1.5707963267948966 {
+			t.Errorf("%v is at %v", pole, rad)
+		}
+	}
+	if rad, _ := stored(t, `[0,0]`).Angle(XY{180, 0}); rad != math.Pi {
+		t.Errorf("the opposite point is at %v", rad)
+	}
 	if d, ok := stored(t, `{"x": 3, "y": 4}`).FlatDistance(XY{0, 0}); !ok || d != 5 {
 		t.Errorf("flat distance is %v", d)
 	}
 	if _, ok := stored(t, `[500,0]`).Angle(XY{0, 0}); ok {
 		t.Error("a point off the sphere has an angle")
+	}
+}
+
+// A hole may touch the outer ring in a vertex.
+func TestTouchingHole(t *testing.T) {
+	g := shape(t, `$geometry {"type": "Polygon", "coordinates": [[[0,0],[5,0],[5,5],[0,5],[0,0]], [[0,0],[2,1],[1,2],[0,0]]]}`)
+	if !g.Contains(stored(t, point(`[4,4]`))) || g.Contains(stored(t, point(`[1,1]`))) {
+		t.Error("the hole is not one")
 	}
 }
 
@@ -144,6 +160,8 @@ func TestParseErrors(t *testing.T) {
 		{`$geometry {"type": "Polygon", "coordinates": [[[0,0],[1,0],[1,1]]]}`, `Loop is not closed, first vertex does not equal last vertex: [ [ 0, 0 ], [ 1, 0 ], [ 1, 1 ] ]`},
 		{`$geometry {"type": "Polygon", "coordinates": [[[0,0],[1,0],[0,0]]]}`, `Loop must have at least 3 different vertices, 2 unique vertices were provided: [ [ 0, 0 ], [ 1, 0 ], [ 0, 0 ] ]`},
 		{`$geometry {"type": "Polygon", "coordinates": [[[0,0],[10,10],[10,0],[0,10],[0,0]]]}`, `Loop is not valid: [ [ 0, 0 ], [ 10, 10 ], [ 10, 0 ], [ 0, 10 ], [ 0, 0 ] ] Edges 0 and 2 cross. Edge locations in degrees: [0.0000000, 0.0000000]-[10.0000000, 10.0000000] and [0.0000000, 10.0000000]-[10.0000000, 0.0000000]`},
+		{`$geometry {"type": "Polygon", "coordinates": [[[0,0],[5,0],[5,5],[0,5],[0,0]], [[0,0],[0,2],[2,2],[2,0],[0,0]]]}`, `Secondary loops not contained by first exterior loop - secondary loops must be holes: [ [ 0, 0 ], [ 0, 2 ], [ 2, 2 ], [ 2, 0 ], [ 0, 0 ] ] first loop: [ [ 0, 0 ], [ 5, 0 ], [ 5, 5 ], [ 0, 5 ], [ 0, 0 ] ]`},
+		{`$geometry {"type": "Polygon", "coordinates": [[[0,0],[5,0],[5,5],[0,0]], [[0,0],[5,0],[3,2],[0,0]]]}`, `Polygon isn't valid: Duplicate edge: loop 1, edge 0 and loop 0, edge 0 [ [ [ 0, 0 ], [ 5, 0 ], [ 5, 5 ], [ 0, 0 ] ], [ [ 0, 0 ], [ 5, 0 ], [ 3, 2 ], [ 0, 0 ] ] ]`},
 		{`$geometry {"type": "Polygon", "coordinates": []}`, `Polygon has no loops.`},
 		{`$geometry {"type": "LineString", "coordinates": [[0,0]]}`, `GeoJSON LineString must have at least 2 vertices: [ [ 0, 0 ] ]`},
 		{`$geometry {"type": "Point", "coordinates": [0,0], "crs": {"type": "name", "properties": {"name": "x"}}}`, `Unknown CRS name: x`},

@@ -320,8 +320,27 @@ func degrees(p s2.Point) string {
 // checkHoles checks that every loop after the first is inside of the first.
 func checkHoles(loops []*s2.Loop, v value.Value) error {
 	for i, hole := range loops[1:] {
-		if !loops[0].ContainsNested(hole) && !loops[0].Contains(hole) {
-			return bad("Secondary loops not contained by first exterior loop - secondary loops must be holes: %v", v.Doc().Index(i+1))
+		if !loops[0].Contains(hole) {
+			return bad("Secondary loops not contained by first exterior loop - secondary loops must be holes: %v first loop: %v", v.Doc().Index(i+1), v.Doc().Index(0))
+		}
+	}
+	return checkEdges(loops, v)
+}
+
+// checkEdges refuses loops that have an edge in common.
+func checkEdges(loops []*s2.Loop, v value.Value) error {
+	seen := map[s2.Edge][2]int{}
+	for i, loop := range loops {
+		for j := range loop.NumVertices() {
+			edge := loop.Edge(j)
+			at, twice := seen[edge]
+			if !twice {
+				at, twice = seen[edge.Reversed()]
+			}
+			if twice {
+				return bad("Polygon isn't valid: Duplicate edge: loop %d, edge %d and loop %d, edge %d %v", i, j, at[0], at[1], v)
+			}
+			seen[edge] = [2]int{i, j}
 		}
 	}
 	return nil

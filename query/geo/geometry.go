@@ -252,16 +252,30 @@ func onLevel(a, b, p XY) bool {
 func (g *Geometry) angleTo(p s2.Point) s1.Angle {
 	best := s1.InfAngle()
 	for _, q := range g.points {
-		best = min(best, p.Distance(q))
+		best = min(best, angleBetween(p, q))
 	}
 	for _, l := range g.lines {
 		q, _ := l.Project(p)
-		best = min(best, p.Distance(q))
+		best = min(best, angleBetween(p, q))
 	}
 	for _, poly := range g.polygons {
 		best = min(best, polygonAngle(poly, p))
 	}
 	return best
+}
+
+// angleBetween is the angle between two points. Above a quarter of a circle it adds what a
+// double lacks of π, as exact libraries do; math.Atan2 does not.
+func angleBetween(p, q s2.Point) s1.Angle {
+	const lack = 6.123233995736766e-17 // of π/2
+	y, x := p.Cross(q.Vector).Norm(), p.Dot(q.Vector)
+	switch {
+	case x >= 0:
+		return s1.Angle(math.Atan2(y, x))
+	case y > -x:
+		return s1.Angle(math.Pi/2 + (lack + math.Atan(-x/y)))
+	}
+	return s1.Angle(math.Pi + (2*lack - math.Atan(y/-x)))
 }
 
 func polygonAngle(poly *s2.Polygon, p s2.Point) s1.Angle {
