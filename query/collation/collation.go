@@ -27,6 +27,7 @@ type Collation struct {
 	script  *script           // the scripts that come first; nil: the root order
 	letters string            // Cyrillic letters with a mark that are letters of their own
 	respell *strings.Replacer // nil: the tables have all letters
+	kana    bool              // strength 4 tells Hiragana from Katakana
 	pool    *sync.Pool        // of *worker: collators must not be shared
 }
 
@@ -47,7 +48,7 @@ func (c *Collation) open(spec value.Doc) error {
 	}
 	base, _, _ := strings.Cut(c.locale, "@")
 	c.script, c.letters = scriptOf(base, tag), cyrillicLetters(base)
-	c.respell = respelled[base]
+	c.respell, c.kana = respelled[base], base == "ja"
 	var options []collate.Option
 	if c.numericOrdering {
 		options = append(options, collate.Numeric)
@@ -135,6 +136,9 @@ func (c *Collation) appendKey(dst []byte, w *worker, s string) []byte {
 	if hasCyrillic(text) {
 		text = c.apart(text)
 	}
+	if c.numericOrdering && len(text) > maxDigits {
+		text = splitNumbers(text)
+	}
 	w.buf.Reset()
 	l := splitLevels(w.weights.KeyFromString(&w.buf, text))
 	dst = append(c.appendPrimary(dst, l.primary), 0, 0)
@@ -149,6 +153,9 @@ func (c *Collation) appendKey(dst []byte, w *worker, s string) []byte {
 	}
 	if c.strength >= 4 && c.alternate == "shifted" {
 		dst = append(c.appendQuaternary(dst, w, s), 0, 0)
+	}
+	if c.strength == 4 && c.kana {
+		dst = appendKana(dst, text)
 	}
 	if c.strength == 5 {
 		dst = norm.NFD.AppendString(dst, s)
@@ -224,12 +231,16 @@ func (c *Collation) appendQuaternary(dst []byte, w *worker, s string) []byte {
 		case c.isVariable(r):
 			w.buf.Reset()
 			dst = append(dst, splitLevels(w.weights.KeyFromString(&w.buf, string(r))).primary...)
-		case !unicode.Is(unicode.M, r):
+		case !unicode.Is(unicode.M, r) && !isIgnorable(r):
 			dst = append(dst, 0xff, 0xff)
 		}
 	}
 	return dst
 }
+
+// isIgnorable reports whether a character has no weight on any level: controls, and formats
+// like the joiners.
+func isIgnorable(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf) }
 
 // isVariable reports whether alternate: shifted ignores a character.
 func (c *Collation) isVariable(r rune) bool {

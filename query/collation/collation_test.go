@@ -45,6 +45,9 @@ func TestNilIsSimple(t *testing.T) {
 	}
 }
 
+func ones(n int) string  { return strings.Repeat("1", n) }
+func nines(n int) string { return strings.Repeat("9", n) }
+
 // TestOrder lists strings in ascending order; "=" joins equal ones.
 func TestOrder(t *testing.T) {
 	cases := []struct{ spec, order string }{
@@ -58,6 +61,14 @@ func TestOrder(t *testing.T) {
 		{`{"locale": "en"}`, "1 10 2"},
 		{`{"locale": "en", "numericOrdering": true}`, "1 2 10 a1 a2 a10"},
 		{`{"locale": "en", "numericOrdering": true}`, "2=02 3"},
+		{`{"locale": "en", "numericOrdering": true}`, ones(253) + " " + nines(253) + " " + ones(254) + " " + ones(255) + " " + nines(254)},
+		{`{"locale": "en", "numericOrdering": true}`, "x" + strings.Repeat("0", 300) + "7=x7 x8 x" + ones(600) + "y x" + ones(508) + "y"},
+		{`{"locale": "en", "strength": 4, "alternate": "shifted"}`, "a-b a\u200bb=ab=a\u200db=a\ufeffb=a\u0001b"},
+		{`{"locale": "en", "strength": 5, "alternate": "shifted"}`, "ab a\u200bb a\u200db"},
+		{`{"locale": "ja", "strength": 3}`, "あ=ア い=イ か"},
+		{`{"locale": "ja", "strength": 4}`, "あ ア ああ あア アあ アア い イ か"},
+		{`{"locale": "ja", "strength": 4, "alternate": "shifted"}`, "あ ア あ-い い"},
+		{`{"locale": "ja", "strength": 5}`, "あ ア い"},
 		{`{"locale": "fr"}`, "cote coté côte côté"},
 		{`{"locale": "fr", "backwards": true}`, "cote côte coté côté"},
 		{`{"locale": "fr_CA"}`, "cote côte coté côté"},
@@ -142,6 +153,7 @@ func TestErrors(t *testing.T) {
 		{`{"locale": "en", "caseLevel": 1}`, mongoerr.TypeMismatch, "BSON field 'collation.caseLevel' is the wrong type 'int', expected type 'bool'"},
 		{`{"locale": "en", "numericOrdering": "x"}`, mongoerr.TypeMismatch, "BSON field 'collation.numericOrdering' is the wrong type 'string', expected type 'bool'"},
 		{`{"locale": "en", "backwards": "x"}`, mongoerr.TypeMismatch, "Field 'backwards' should be a boolean value, but found: string"},
+		{`{"locale": "en", "backwards": null}`, mongoerr.TypeMismatch, "Field 'backwards' should be a boolean value, but found: null"},
 		{`{"locale": "en", "caseFirst": "x"}`, mongoerr.BadValue, "Enumeration value 'x' for field 'collation.caseFirst' is not a valid value."},
 		{`{"locale": "en", "backwards": true, "strength": 1}`, mongoerr.BadValue, `'backwards' is invalid with 'strength' of 1 in: { locale: "en", backwards: true, strength: 1 }`},
 		{`{"locale": "en", "caseFirst": "upper", "strength": 2}`, mongoerr.BadValue, `'caseFirst' is invalid unless 'caseLevel' is on or 'strength' is greater than 2 in: { locale: "en", caseFirst: "upper", strength: 2 }`},
