@@ -36,12 +36,14 @@ func consolePages(t *testing.T, script string, env ...string) client {
 		"NODE_PATH="+filepath.Join(pageClients.path(t), "node_modules"))}
 }
 
-// TestConsoleAccess logs in and out, reads as a user who may not write, and tries from
-// pages of other sites and by DNS rebinding what must be refused.
+// TestConsoleAccess logs in and out, in several tabs and on two consoles of one host, reads
+// as a user who may not write, and tries from pages of other sites and ports and by DNS rebinding
+// what must be refused.
 func TestConsoleAccess(t *testing.T) {
 	t.Parallel()
 	pages := consolePages(t, "console_access.js")
-	s := startWith(t, []string{"DUSKDB_ROOT_USERNAME=ada", "DUSKDB_ROOT_PASSWORD=s3cret"}, t.TempDir(), "--test-clock")
+	root := []string{"DUSKDB_ROOT_USERNAME=ada", "DUSKDB_ROOT_PASSWORD=s3cret"}
+	s := startWith(t, root, t.TempDir(), "--test-clock")
 	_, address, _ := strings.Cut(s.URI, "//")
 	c := connect(t, "mongodb://ada:s3cret@"+address)
 	for db, coll := range map[string]string{"shop": "carts", "secret": "plans"} {
@@ -57,7 +59,7 @@ func TestConsoleAccess(t *testing.T) {
 	if err := c.Database("admin").RunCommand(t.Context(), rita).Err(); err != nil {
 		t.Fatal(err)
 	}
-	pages.env = append(pages.env, "CONSOLE="+s.Console, "READONLY="+start(t, "--test-clock", "--consoleReadOnly").Console,
+	pages.env = append(pages.env, "CONSOLE="+s.Console, "NEIGHBOUR="+startWith(t, root, t.TempDir(), "--test-clock").Console, "READONLY="+start(t, "--test-clock", "--consoleReadOnly").Console,
 		"REALTIME="+start(t, "--consolePort", strconv.Itoa(freeport.For(t))).Console)
 	pages.reports(t)
 }

@@ -4,156 +4,126 @@ import (
 	"context"
 	"errors"
 	"io"
-	"mime"
 	"net"
 	"net/http"
 	"net/netip"
-	"strings"
+	"sync"
 
 	"github.com/duskdb/duskdb/value"
 )
 
-// refuse answers with an error that the pages can show.
-func refuse(w http.ResponseWriter, status int, text string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = io.WriteString(w, value.NewDoc("ok", value.Int32(0), "errmsg", value.String(text)).JSON()+"\n")
-}
-
-func answer(w http.ResponseWriter, r *http.Request, d value.Doc) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	text := ""
-	if r.URL.Query().Get("json") == "canonical" {
-		text = d.CanonicalJSON()
-	} else {
-		text = d.JSON()
-	}
-	_, _ = io.WriteString(w, text+"\n")
-}
-
-// body reads the JSON document of a request. A form on a page of another site cannot send
-// this media type.
-func body(w http.ResponseWriter, r *http.Request) (value.Doc, bool) {
-	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if kind != "application/json" {
-		refuse(w, http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
-		return nil, false
-	}
-	text, err := io.ReadAll(r.Body)
+// sessionOf finds the session of a request; nil if it has none. known: the browser has one,
+// but the request does not prove that the page with its token has made it.
+func (c *Console) sessionOf(r *http.Request) (x *session, known bool) {
+	cookie, err := r.Cookie(cookieName(r, c.secure(r)))
 	if err != nil {
-		refuse(w, http.StatusRequestEntityTooLarge, "the request is too large or incomplete")
 		return nil, false
 	}
-	d, err := value.ParseJSON(string(text))
-	if err != nil {
-		refuse(w, http.StatusBadRequest, "the request is not a document in extended JSON: "+err.Error())
-		return nil, false
-	}
-	return d, true
+	return c.sessions.of(cookie.Value, r.Header.Get(csrfHeader))
 }
 
-// who finds the session of a request, or refuses it. acts: the request needs the second
-// token.
-func (c *Console) who(w http.ResponseWriter, r *http.Request, acts bool) (*session, bool) {
+// who finds the session of a request, or refuses it.
+func (c *Console) who(w http.ResponseWriter, r *http.Request) (*session, bool) {
 	if !c.options.Auth {
 		return nil, true
 	}
-	x := c.sessions.of(r)
+	x, known := c.sessionOf(r)
 	switch {
-	case x == nil:
-		refuse(w, http.StatusUnauthorized, "log in first")
-		return nil, false
-	case acts && !x.acts(r):
+	case x != nil:
+		return x, true
+	case known:
 		refuse(w, http.StatusForbidden, "the header "+csrfHeader+" is missing or wrong")
-		return nil, false
+	default:
+		refuse(w, http.StatusUnauthorized, "log in first")
 	}
-	return x, true
+	return nil, false
 }
 
-// session says what the console may do.
+// session says what the console may do, and to its own page who has logged in.
 func (c *Console) session(w http.ResponseWriter, r *http.Request) {
-	x := c.sessions.of(r)
+	x, _ := c.sessionOf(r)
 	b := value.NewBuilder()
 	b.Bool("auth", c.options.Auth).Bool("readOnly", c.options.ReadOnly).Bool("testClock", c.options.TestClock)
 	if !c.options.Auth || x != nil { // strangers need not know it
 		b.String("version", c.options.Version)
 	}
 	if x != nil {
-		b.String("user", x.user).String("csrf", x.csrf)
+		b.String("user", x.user.name)
 	}
-	answer(w, r, b.Doc())
+	answer(w, b.Doc())
 }
 
 // login checks a password as a connection of a driver would, with the same delays.
 func (c *Console) login(w http.ResponseWriter, r *http.Request) {
-	d, ok := body(w, r)
+	d, _, ok := c.body(w, r, maxLoginBody)
 	if !ok {
 		return
 	}
-	source := d.Lookup("db").Str()
-	if source == "" {
-		source = "admin"
+	u := user{d.Lookup("db").Str(), d.Lookup("user").Str()}
+	if u.db == "" {
+		u.db = "admin"
 	}
-	user := strings.Clone(d.Lookup("user").Str())
-	k, err := newSecret(source, user, d.Lookup("password").Str())
-	if err != nil || user == "" || !c.options.Auth {
+	k, err := newSecret(u.db, u.name, d.Lookup("password").Str())
+	if err != nil || u.name == "" || !c.options.Auth {
 		refuse(w, http.StatusUnauthorized, errLogin.Error())
 		return
 	}
-	if !c.begin(w, c.running) {
-		return
-	}
-	defer func() { <-c.running }()
 	nc := newConn(c.options.Dial(remote(r)))
 	defer context.AfterFunc(r.Context(), nc.close)()
-	if err := nc.login(k); err != nil {
-		nc.close()
-		refuse(w, http.StatusUnauthorized, errLogin.Error())
-		return
-	}
-	token, x, err := c.sessions.open(user, k)
+	crowded, done := c.logins.enter(nc.close)
+	err = nc.login(k, func(fn func() error) error { return c.logins.compute(r.Context(), fn) })
+	done()
 	if err != nil {
 		nc.close()
-		refuse(w, http.StatusServiceUnavailable, err.Error())
+		if crowded() {
+			refuse(w, http.StatusServiceUnavailable, errBusy.Error())
+		} else {
+			refuse(w, http.StatusUnauthorized, errLogin.Error())
+		}
 		return
 	}
-	c.sessions.forget(r) // a session that the browser had before
+	if x, _ := c.sessionOf(r); x != nil { // that the page had before
+		c.sessions.replace(x)
+	}
+	x := c.sessions.open(u, k, c.cookieOf(r))
 	x.keep(nc)
-	http.SetCookie(w, &http.Cookie{Name: cookieName, Value: token, Path: "/", HttpOnly: true, Secure: c.options.Secure, SameSite: http.SameSiteStrictMode})
-	answer(w, r, value.NewDoc("ok", value.Int32(1), "user", value.String(user), "csrf", value.String(x.csrf)))
+	http.SetCookie(w, cookie(r, c.secure(r), x.cookie))
+	answer(w, value.NewDoc("ok", value.Int32(1), "user", value.String(u.name), "csrf", value.String(x.token)))
 }
 
+// cookieOf returns the cookie of a request, "" if it has none.
+func (c *Console) cookieOf(r *http.Request) string {
+	if cookie, err := r.Cookie(cookieName(r, c.secure(r))); err == nil {
+		return cookie.Value
+	}
+	return ""
+}
+
+// logout ends the sessions of all tabs of the browser.
 func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
-	if _, ok := c.who(w, r, true); !ok {
+	x, ok := c.who(w, r)
+	if !ok {
 		return
 	}
-	c.sessions.forget(r)
-	http.SetCookie(w, &http.Cookie{Name: cookieName, Path: "/", MaxAge: -1, HttpOnly: true, Secure: c.options.Secure, SameSite: http.SameSiteStrictMode})
-	answer(w, r, value.NewDoc("ok", value.Int32(1)))
-}
-
-// begin takes one of a limited number of places.
-func (c *Console) begin(w http.ResponseWriter, places chan struct{}) bool {
-	select {
-	case places <- struct{}{}:
-		return true
-	default:
-		refuse(w, http.StatusServiceUnavailable, "the console is busy")
-		return false
+	if x != nil {
+		c.sessions.forget(x.cookie)
 	}
+	http.SetCookie(w, cookie(r, c.secure(r), ""))
+	answer(w, value.NewDoc("ok", value.Int32(1)))
 }
 
 // command runs {db, command}.
 func (c *Console) command(w http.ResponseWriter, r *http.Request) {
-	x, ok := c.who(w, r, true)
+	x, ok := c.who(w, r)
 	if !ok {
 		return
 	}
-	d, ok := body(w, r)
+	d, free, ok := c.body(w, r, maxBody)
 	if !ok {
 		return
 	}
+	freed := sync.OnceFunc(free)
+	defer freed()
 	db, command := d.Lookup("db"), d.Lookup("command")
 	if db.Kind() != value.KindString || command.Kind() != value.KindDocument {
 		refuse(w, http.StatusBadRequest, "the request must be {db: <string>, command: <document>}")
@@ -163,19 +133,34 @@ func (c *Console) command(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusForbidden, err.Error())
 		return
 	}
-	if !c.begin(w, c.running) {
+	if !begin(w, c.running) {
 		return
 	}
 	defer func() { <-c.running }()
-	reply, err := c.run(r, x, complete(db.Str(), command.Doc()))
+	nc, reply, err := c.run(r, x, complete(db.Str(), command.Doc()))
+	freed()
 	switch {
 	case errors.Is(err, errLogin):
-		c.sessions.forget(r)
+		c.sessions.replace(x)
 		refuse(w, http.StatusUnauthorized, "the session has ended: log in again")
 	case err != nil:
 		refuse(w, http.StatusBadGateway, "the server has closed the connection")
 	default:
-		answer(w, r, reply)
+		c.finish(w, r, x, nc, reply)
+	}
+}
+
+// finish passes the reply of a command on, and keeps its connection for the next.
+func (c *Console) finish(w http.ResponseWriter, r *http.Request, x *session, nc *conn, reply io.Reader) {
+	stop := context.AfterFunc(r.Context(), nc.close)
+	err := c.pass(w, r, reply)
+	if !stop() || err != nil || x == nil {
+		nc.close()
+	} else {
+		x.keep(nc)
+	}
+	if err != nil {
+		panic(http.ErrAbortHandler) // the client must not take the part that it has for the whole
 	}
 }
 
@@ -198,29 +183,24 @@ func complete(db string, command value.Doc) value.Doc {
 	return b.String("$db", db).Doc()
 }
 
-// run runs a command on a connection of the session. If the client disconnects, the
-// connection is closed.
-func (c *Console) run(r *http.Request, x *session, command value.Doc) (value.Doc, error) {
+// run runs a command on a connection of the session, until the reply arrives. If the client
+// disconnects before, the connection is closed.
+func (c *Console) run(r *http.Request, x *session, command value.Doc) (*conn, io.Reader, error) {
 	for {
 		nc, fresh, err := c.connect(r, x)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		stop := context.AfterFunc(r.Context(), nc.close)
-		reply, sent, err := nc.run(command)
+		reply, sent, err := nc.ask(command)
 		switch {
 		case !stop(), err != nil && (sent || fresh):
 			nc.close()
-			return reply, err
+			return nil, nil, errors.Join(err, r.Context().Err())
 		case err != nil:
 			nc.close() // it was closed while it was idle
 		default:
-			if x == nil {
-				nc.close()
-			} else {
-				x.keep(nc)
-			}
-			return reply, nil
+			return nc, reply, nil
 		}
 	}
 }
@@ -236,7 +216,7 @@ func (c *Console) connect(r *http.Request, x *session) (nc *conn, fresh bool, er
 	if x == nil {
 		return nc, true, nil
 	}
-	if err := nc.login(x.secret); err != nil {
+	if err := nc.login(x.secret, func(fn func() error) error { return fn() }); err != nil { // it has its keys
 		nc.close()
 		return nil, true, err
 	}

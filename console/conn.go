@@ -2,6 +2,7 @@ package console
 
 import (
 	"errors"
+	"io"
 	"net"
 
 	"github.com/xdg-go/scram"
@@ -20,20 +21,25 @@ func newConn(nc net.Conn) *conn { return &conn{nc, wire.NewClient(nc)} }
 
 func (c *conn) close() { _ = c.nc.Close() }
 
-// run sends a command and returns the reply, also that of a command that failed. sent
-// reports whether the command may have reached the server.
-func (c *conn) run(command value.Doc) (reply value.Doc, sent bool, err error) {
+// run sends a command and returns the reply, also that of a command that failed. The reply
+// is valid until the next command.
+func (c *conn) run(command value.Doc) (value.Doc, error) {
+	m, err := c.client.RoundTrip(command)
+	if err != nil {
+		return nil, err
+	}
+	return m.Body, value.Validate(m.Body)
+}
+
+// ask sends a command and returns the document of the reply, also that of a command that
+// failed, which is read while it arrives. sent reports whether the command may have reached the
+// server.
+func (c *conn) ask(command value.Doc) (reply io.Reader, sent bool, err error) {
 	if _, err := c.client.Send(0, command); err != nil {
 		return nil, false, err
 	}
-	m, err := c.client.Receive()
-	if err != nil {
-		return nil, true, err
-	}
-	if err := value.Validate(m.Body); err != nil {
-		return nil, true, err
-	}
-	return m.Body.Clone(), true, nil
+	reply, err = c.client.Stream()
+	return reply, true, err
 }
 
 // secret is what a login needs: it holds keys made of the password, which a new
@@ -51,14 +57,15 @@ func newSecret(source, user, password string) (*secret, error) {
 // errLogin is a login that the server has refused.
 var errLogin = errors.New("authentication failed")
 
-// login proves to the server who the user is, as a driver does.
-func (c *conn) login(k *secret) error {
+// login proves to the server who the user is, as a driver does. compute runs what costs
+// processor time.
+func (c *conn) login(k *secret, compute func(fn func() error) error) error {
 	talk := k.client.NewConversation()
 	text, err := talk.Step("")
 	if err != nil {
 		return errLogin
 	}
-	reply, _, err := c.run(value.NewDoc("saslStart", value.Int32(1), "mechanism", value.String("SCRAM-SHA-256"),
+	reply, err := c.run(value.NewDoc("saslStart", value.Int32(1), "mechanism", value.String("SCRAM-SHA-256"),
 		"payload", value.Binary(0, []byte(text)), "$db", value.String(k.source)))
 	for {
 		switch {
@@ -73,10 +80,10 @@ func (c *conn) login(k *secret) error {
 			return nil
 		}
 		_, payload := reply.Lookup("payload").Binary()
-		if text, err = talk.Step(string(payload)); err != nil {
+		if err := compute(func() (err error) { text, err = talk.Step(string(payload)); return }); err != nil {
 			return errLogin
 		}
-		reply, _, err = c.run(value.NewDoc("saslContinue", value.Int32(1), "conversationId", reply.Lookup("conversationId"),
+		reply, err = c.run(value.NewDoc("saslContinue", value.Int32(1), "conversationId", reply.Lookup("conversationId"),
 			"payload", value.Binary(0, []byte(text)), "$db", value.String(k.source)))
 	}
 }

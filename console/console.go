@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/duskdb/duskdb/clock"
 )
 
@@ -28,12 +30,22 @@ type Options struct {
 // Limits of the console.
 const (
 	maxBody      = 4 << 20
+	maxLoginBody = 4 << 10
+	smallBody    = 64 << 10 // which waits for no memory
+	bodyMemory   = 64       // bytes that a byte of a large body may need until the server has it, at most
+	maxMemory    = 256 << 20
+	maxBatches   = 64 << 20 // bytes of large batches of events
 	maxSessions  = 100
+	maxPerUser   = 10               // sessions
 	maxIdle      = 30 * time.Minute // of a session
-	maxRunning   = 32               // calls at a time
+	maxRunning   = 128              // calls at a time
+	maxLogins    = 256              // that wait for their answer
 	maxEvents    = 16               // streams of events at a time
+	maxText      = 1 << 10          // bytes of an error
 	commandTime  = 30 * time.Second // of a command, at most
-	writeTime    = 10 * time.Second // for a part of an answer
+	answerTime   = 30 * time.Second // for an answer, from its first byte on
+	writeTime    = 10 * time.Second // for a part of a stream, or a short answer
+	waitTime     = 10 * time.Second // for memory
 	keptPerLogin = 4                // idle connections of a session
 )
 
@@ -42,16 +54,20 @@ type Console struct {
 	options  Options
 	files    map[string]*file
 	sessions *sessions
+	logins   *logins
 	running  chan struct{}
 	events   chan struct{}
+	bodies   *semaphore.Weighted // bytes
+	batches  *semaphore.Weighted // bytes
 	mux      *http.ServeMux
 }
 
 // New prepares a console.
 func New(o Options) *Console {
 	c := &Console{
-		options: o, files: loadFiles(), sessions: newSessions(o.Clock),
-		running: make(chan struct{}, maxRunning), events: make(chan struct{}, maxEvents), mux: http.NewServeMux(),
+		options: o, files: loadFiles(), sessions: newSessions(o.Clock), logins: newLogins(),
+		running: make(chan struct{}, maxRunning), events: make(chan struct{}, maxEvents),
+		bodies: semaphore.NewWeighted(maxMemory), batches: semaphore.NewWeighted(maxBatches), mux: http.NewServeMux(),
 	}
 	c.mux.HandleFunc("GET /api/session", c.session)
 	c.mux.HandleFunc("POST /api/login", c.login)
@@ -78,7 +94,6 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusForbidden, err.Error())
 		return
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	_ = http.NewResponseController(w).SetWriteDeadline(c.options.Clock.Now().Add(commandTime + writeTime))
 	c.mux.ServeHTTP(w, r)
 }

@@ -1,12 +1,15 @@
 package console
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/duskdb/duskdb/value"
 )
@@ -21,7 +24,11 @@ const batch = 32
 // stream sends a change stream as server-sent events. The id of an event is its resume
 // token, with which the browser continues after an interruption.
 func (c *Console) stream(w http.ResponseWriter, r *http.Request) {
-	x, ok := c.who(w, r, false)
+	if err := c.checkPage(r); err != nil {
+		refuse(w, http.StatusForbidden, err.Error())
+		return
+	}
+	x, ok := c.who(w, r)
 	if !ok {
 		return
 	}
@@ -30,7 +37,7 @@ func (c *Console) stream(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	if !c.begin(w, c.events) {
+	if !begin(w, c.events) {
 		return
 	}
 	defer func() { <-c.events }()
@@ -40,6 +47,8 @@ func (c *Console) stream(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer nc.close()
+	defer nc.client.Release()
+	nc.client.SetBudget(share{r.Context(), c.batches})
 	defer context.AfterFunc(r.Context(), nc.close)()
 	if x != nil {
 		defer context.AfterFunc(x.ctx, nc.close)()
@@ -58,11 +67,23 @@ func (c *Console) stream(w http.ResponseWriter, r *http.Request) {
 		next = func() error { return f.next(r.Context()) }
 	}
 	for next() == nil {
-		if x != nil && c.sessions.of(r) != x { // it counts as used
+		if now, _ := c.sessionOf(r); now != x { // it counts as used
 			return
 		}
 	}
 }
+
+// share is what the stream of a request may take of the memory for large batches.
+type share struct {
+	ctx context.Context
+	of  *semaphore.Weighted
+}
+
+// Take implements wire.Budget.
+func (s share) Take(n int) error { return s.of.Acquire(s.ctx, int64(n)) }
+
+// Give implements wire.Budget.
+func (s share) Give(n int) { s.of.Release(int64(n)) }
 
 // eventStream is an open change stream.
 type eventStream struct {
@@ -98,7 +119,7 @@ func (s *eventStream) open(after string, expirations bool) error {
 		b.Document("expiration", value.NewDoc("$exists", value.Bool(true))).End().End()
 	}
 	b.End().StartDocument("cursor").Int32("batchSize", batch).End().String("$db", s.db)
-	reply, _, err := s.nc.run(b.Doc())
+	reply, err := s.nc.run(b.Doc())
 	if err != nil {
 		return err
 	}
@@ -123,27 +144,58 @@ func token(event value.Doc) string { return event.Lookup("_id").Doc().Lookup("_d
 // next sends the events at hand, each by itself, and asks for more. A client that does not
 // read ends the stream; nothing is collected for it beyond one batch.
 func (s *eventStream) next() error {
-	var text strings.Builder
-	for v := range s.events.Values() {
-		d := v.Doc()
-		fmt.Fprintf(&text, "id: %s\ndata: %s\n\n", token(d), d.JSON())
-	}
-	if text.Len() == 0 {
-		text.WriteString(": no events\n\n")
-	}
-	if err := s.write(text.String()); err != nil {
+	if err := s.write(func(out *bufio.Writer) error {
+		n := 0
+		for v := range s.events.Values() {
+			n++
+			if err := writeEvent(out, token(v.Doc()), v.Doc()); err != nil {
+				return err
+			}
+		}
+		if n == 0 {
+			return signOfLife(out)
+		}
+		return nil
+	}); err != nil {
 		return err
 	}
 	return s.more(awaitMS)
 }
 
-// write sends text at once.
-func (s *eventStream) write(text string) error {
-	_ = s.out.SetWriteDeadline(s.console.options.Clock.Now().Add(writeTime))
-	if _, err := io.WriteString(s.w, text); err != nil {
+// writeEvent writes an event with its resume token.
+func writeEvent(out *bufio.Writer, token string, d value.Doc) error {
+	_, _ = fmt.Fprintf(out, "id: %s\ndata: ", token)
+	if err := value.WriteJSON(out, bytes.NewReader(d), false); err != nil {
+		return err
+	}
+	_, err := out.WriteString("\n\n")
+	return err
+}
+
+func signOfLife(out *bufio.Writer) error {
+	_, err := out.WriteString(": no events\n\n")
+	return err
+}
+
+// write sends what fn writes at once, in parts. The client has some time for each.
+func (s *eventStream) write(fn func(out *bufio.Writer) error) error {
+	out := bufio.NewWriterSize(timed{s}, passBuffer)
+	if err := fn(out); err != nil {
+		return err
+	}
+	if err := out.Flush(); err != nil {
 		return err
 	}
 	return s.out.Flush()
+}
+
+// timed writes to the client of a stream, which must read it in some time.
+type timed struct{ s *eventStream }
+
+// Write implements io.Writer.
+func (t timed) Write(b []byte) (int, error) {
+	_ = t.s.out.SetWriteDeadline(t.s.console.options.Clock.Now().Add(writeTime))
+	return t.s.w.Write(b)
 }
 
 // more asks for events, and waits for them for some time; 0: as little as possible.
@@ -151,7 +203,7 @@ func (s *eventStream) more(wait int64) error {
 	if s.cursor == 0 {
 		return errors.New("the stream has ended")
 	}
-	reply, _, err := s.nc.run(value.NewDoc("getMore", value.Int64(s.cursor), "collection", value.String(s.coll),
+	reply, err := s.nc.run(value.NewDoc("getMore", value.Int64(s.cursor), "collection", value.String(s.coll),
 		"batchSize", value.Int32(batch), "maxTimeMS", value.Int64(max(wait, 1)), "$db", value.String(s.db)))
 	if err != nil {
 		return err

@@ -1,9 +1,12 @@
 package console
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/duskdb/duskdb/value"
@@ -16,6 +19,7 @@ const (
 	mostFrame  = 500                    // events of a frame, at most
 	mostDrain  = 500                    // batches that a frame counts, at most
 	drainRest  = time.Millisecond       // between two of them, for other clients of the server
+	frameBytes = 4 << 20                // of the events of a frame, at most
 )
 
 // frames sends events in frames {events, leftOut, counts}: the newest events, the number of
@@ -26,9 +30,11 @@ type frames struct {
 	most   int
 	sent   time.Time
 	events []value.Doc // the newest
+	bytes  int         // of events
+	last   string      // resume token of the last event
 	total  int64
 	names  []string // of counts, in the order in which they first occurred
-	counts map[string]int64
+	counts []int64 // of names
 }
 
 // frameSize reads the query parameter frame; 0: each event is sent by itself.
@@ -46,7 +52,7 @@ func frameSize(text string) (int, error) {
 // next sends the events at hand in one frame, and asks for more. What comes while it waits
 // for the next frame stays with the server, which sends it in large batches then.
 func (f *frames) next(ctx context.Context) error {
-	f.events, f.total, f.names, f.counts = f.events[:0], 0, f.names[:0], map[string]int64{}
+	f.events, f.bytes, f.total, f.names, f.counts = nil, 0, 0, f.names[:0], f.counts[:0]
 	for n := f.take(); n >= batch && f.s.cursor != 0; n = f.take() {
 		if f.total >= mostDrain*batch {
 			break
@@ -76,38 +82,52 @@ func (f *frames) take() (n int) {
 		if kind == "" {
 			kind = d.Lookup("operationType").Str()
 		}
-		if f.counts[kind] == 0 {
-			f.names = append(f.names, kind)
-		}
-		f.counts[kind]++
-		if len(f.events) == 2*f.most { // the older half is not needed
-			f.events = append(f.events[:0], f.events[f.most:]...)
-		}
-		f.events = append(f.events, d)
+		f.count(kind)
+		f.last = strings.Clone(token(d))
+		f.keep(d)
 	}
 	f.s.events = nil
 	f.total += int64(n)
 	return n
 }
 
+func (f *frames) count(kind string) {
+	i := slices.Index(f.names, kind)
+	if i < 0 {
+		i = len(f.names)
+		f.names, f.counts = append(f.names, strings.Clone(kind)), append(f.counts, 0)
+	}
+	f.counts[i]++
+}
+
+// keep keeps a copy of an event, of as many of the newest as a frame may have.
+func (f *frames) keep(d value.Doc) {
+	f.events = append(f.events, d.Clone())
+	f.bytes += len(d)
+	for len(f.events) > f.most || f.bytes > frameBytes {
+		f.bytes -= len(f.events[0])
+		f.events[0] = nil
+		f.events = f.events[1:]
+	}
+}
+
 // send sends a frame, or a sign of life if there are no events.
 func (f *frames) send() error {
 	if f.total == 0 {
-		return f.s.write(": no events\n\n")
+		return f.s.write(signOfLife)
 	}
-	newest := f.events[max(0, len(f.events)-f.most):]
 	b := value.NewBuilder()
 	b.StartArray("events")
-	for _, d := range newest {
+	for _, d := range f.events {
 		b.Document("", d)
 	}
-	b.End().Int64("leftOut", f.total-int64(len(newest))).StartDocument("counts")
-	for _, name := range f.names {
-		b.Int64(name, f.counts[name])
+	b.End().Int64("leftOut", f.total-int64(len(f.events))).StartDocument("counts")
+	for i, name := range f.names {
+		b.Int64(name, f.counts[i])
 	}
 	b.End()
 	f.sent = f.s.console.options.Clock.Now()
-	return f.s.write(fmt.Sprintf("id: %s\ndata: %s\n\n", token(newest[len(newest)-1]), b.Doc().JSON()))
+	return f.s.write(func(out *bufio.Writer) error { return writeEvent(out, f.last, b.Doc()) })
 }
 
 // rest waits until the next frame may be sent.

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -75,11 +76,49 @@ func (c *Client) Receive() (*Msg, error) {
 	if !ok {
 		return nil, fmt.Errorf("the reply is %s, not OP_MSG", m.Head().OpCode)
 	}
-	if msg.Header.ResponseTo != c.awaits {
-		return nil, fmt.Errorf("the reply answers request %d, not %d", msg.Header.ResponseTo, c.awaits)
+	if err := c.checkAnswer(msg.Header); err != nil {
+		return nil, err
 	}
 	if msg.Has(MoreToCome) {
 		c.awaits = msg.Header.RequestID
 	}
 	return msg, nil
 }
+
+func (c *Client) checkAnswer(h Header) error {
+	if h.ResponseTo != c.awaits {
+		return fmt.Errorf("the reply answers request %d, not %d", h.ResponseTo, c.awaits)
+	}
+	return nil
+}
+
+// Stream reads only the head of the reply to the last request and returns its document,
+// which is read as it arrives. The caller reads all of it before the next request. The document
+// is not validated.
+func (c *Client) Stream() (io.Reader, error) {
+	const head = HeaderSize + 4 + 1 // with the flags and the kind of the section
+	c.in.Release()
+	h, err := c.in.Next()
+	if err != nil {
+		return nil, unexpected(err)
+	}
+	b, err := c.in.in.Peek(head)
+	if err != nil {
+		return nil, unexpected(err)
+	}
+	if h.OpCode != OpMsg || int32At(b, HeaderSize) != 0 || b[head-1] != 0 || h.checkLength() != nil {
+		return nil, errors.New("the reply is not an OP_MSG with one document and without flags")
+	}
+	if err := c.checkAnswer(h); err != nil {
+		return nil, err
+	}
+	_, _ = c.in.in.Discard(head)
+	return io.LimitReader(c.in.in, int64(h.Length)-head), nil
+}
+
+// SetBudget makes the Client wait for a share of a budget before it takes memory for a large
+// reply. The share is given back when it reads the next, and by Release.
+func (c *Client) SetBudget(b Budget) { c.in.SetBudget(b) }
+
+// Release gives the memory of the last reply back, which is no longer valid.
+func (c *Client) Release() { c.in.Release() }

@@ -100,3 +100,39 @@ func TestClientMessageTooLong(t *testing.T) {
 		t.Error("sent a message that is too long")
 	}
 }
+
+// TestClientStream: the document of a reply is read while it arrives, and the next reply after it.
+func TestClientStream(t *testing.T) {
+	here, there := net.Pipe()
+	done := make(chan error, 1)
+	go func() { done <- echo(there, 4) }()
+	c := NewClient(here)
+	body := doc(t, bson.D{{Key: "insert", Value: "c"}, {Key: "s", Value: strings.Repeat("x", 1<<20)}})
+	for range 2 {
+		if _, err := c.Send(0, body); err != nil {
+			t.Fatal(err)
+		}
+		r, err := c.Stream()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, body) {
+			t.Errorf("%d bytes, %v", len(got), err)
+		}
+	}
+	if m, err := c.RoundTrip(body); err != nil || !bytes.Equal(m.Body, body) {
+		t.Errorf("after a stream: %v", err)
+	}
+	c.SetCompressor(Snappy)
+	if _, err := c.Send(0, body); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Stream(); err == nil {
+		t.Error("a compressed reply was streamed")
+	}
+	_ = here.Close()
+	<-done
+	if _, err := c.Stream(); err == nil {
+		t.Error("a reply from a closed connection")
+	}
+}

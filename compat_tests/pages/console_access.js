@@ -7,7 +7,7 @@ const net = require('net');
 const { check } = require('../node/checks.js');
 const { open } = require('./browser.js');
 
-const { CONSOLE: site, READONLY: readOnly, REALTIME: realTime, BROWSER, PROFILE } = process.env;
+const { CONSOLE: site, NEIGHBOUR: neighbour, READONLY: readOnly, REALTIME: realTime, BROWSER, PROFILE } = process.env;
 const rebound = 'evil.example'; // a name that leads to this machine
 
 const says = (page, selector, text) => page.page.waitForFunction((s, t) => document.querySelector(s)?.innerText.includes(t), {}, selector, text);
@@ -17,7 +17,7 @@ const call = (page, path, body, headers = {}) => page.page.evaluate(async (p, b,
   const r = await fetch(p, { method: 'POST', headers: { 'Content-Type': 'application/json', ...h }, body: JSON.stringify(b) });
   return { status: r.status, reply: await r.json() };
 }, path, body, headers);
-const token = page => page.page.evaluate(async () => (await (await fetch('/api/session')).json()).csrf);
+const token = page => page.page.evaluate(() => sessionStorage.getItem('token'));
 const command = async (page, db, c) => call(page, '/api/command', { db, command: c }, { 'X-CSRF-Token': await token(page) });
 
 async function login(page, user, password, db) {
@@ -52,10 +52,30 @@ async function logins(page) {
     assert.equal(await page.page.evaluate(() => document.cookie), '');
     const [cookie] = await page.page.cookies();
     assert.ok(cookie.httpOnly && cookie.sameSite === 'Strict', JSON.stringify(cookie));
+    assert.equal(cookie.name, `duskdb_console_${new URL(site).port}`);
   });
-  await check('a new page is logged in, too', async () => {
+  await check('the tab stays logged in when it is loaded again', async () => {
     await page.visit(site);
     await says(page, 'main', 'shop.carts');
+    await page.page.reload({ waitUntil: 'load' });
+    await says(page, 'main', 'shop.carts');
+  });
+  await check('events are shown to a user who has logged in', async () => {
+    await page.page.evaluate(() => { location.hash = '#/live'; });
+    await says(page, 'main', 'connected');
+    await page.whole();
+    await page.page.evaluate(() => { location.hash = '#/'; });
+    await says(page, 'main', 'shop.carts');
+  });
+  await check('another tab logs in for itself', async () => {
+    const second = await page.another();
+    await second.page.goto(site, { waitUntil: 'load' });
+    await login(second, 'rita', 'pw', 'admin');
+    await says(second, 'main', 'shop.carts');
+    const user = async p => (await command(p, 'admin', { connectionStatus: 1 })).reply.authInfo.authenticatedUsers[0].user;
+    assert.equal(await user(second), 'rita');
+    assert.equal(await user(page), 'ada');
+    await second.page.close();
   });
   await check('a call without the token is refused', async () => {
     const c = { db: 'shop', command: { insert: 'forged', documents: [{ _id: 1 }] } };
@@ -67,13 +87,57 @@ async function logins(page) {
   });
 }
 
-// other serves a page of another site.
+// neighbours are two consoles on one host name, as two servers of one machine are.
+async function neighbours(page) {
+  await check('two consoles on one host do not log each other\'s users out', async () => {
+    const second = await page.another();
+    await second.page.goto(neighbour, { waitUntil: 'load' });
+    await login(second, 'ada', 's3cret', 'admin');
+    await says(second, 'h1', 'See time at work');
+    await page.visit(site);
+    await says(page, 'main', 'shop.carts');
+    assert.equal((await command(second, 'admin', { connectionStatus: 1 })).status, 200);
+    await logout(second);
+    await page.visit(site);
+    await says(page, 'main', 'shop.carts');
+    await second.page.close();
+  });
+  await check('another port of the host cannot use the cookie that it gets', async () => {
+    const at = await other('127.0.0.1'), tab = await page.another();
+    try {
+      await tab.page.goto(at.url, { waitUntil: 'load' });
+      assert.equal(await tab.page.evaluate(() => Object.keys(sessionStorage).length + document.cookie.length), 0);
+      const cookie = at.cookies.find(c => c.includes('duskdb_console'));
+      assert.ok(cookie, 'browsers send cookies to all ports of a host');
+      const send = async (path, body) => {
+        const r = await fetch(site + path, { method: body ? 'POST' : 'GET', headers: { Cookie: cookie, 'Content-Type': 'application/json' }, body });
+        return { status: r.status, text: r.status === 200 ? await r.text() : '' };
+      };
+      const session = await send('api/session');
+      assert.ok(!/csrf|ada|version/.test(session.text), session.text);
+      assert.equal((await send('api/command', '{"db": "admin", "command": {"testClock": 1}}')).status, 403);
+      assert.equal((await send('api/logout', '{}')).status, 403);
+      assert.equal((await send('api/events')).status, 403);
+      // Nor can it put another cookie in its place: it is not for scripts.
+      await tab.page.evaluate(name => { document.cookie = `${name}=x; path=/`; }, cookie.split('=')[0]);
+      await page.visit(site);
+      await says(page, 'main', 'shop.carts');
+    } finally {
+      await tab.page.close();
+      at.close();
+    }
+  });
+}
+
+// other serves a page of another site, and keeps the cookies that browsers send to it.
 function other(host) {
+  const cookies = [];
   const server = http.createServer((q, r) => {
+    cookies.push(q.headers.cookie ?? '');
     r.setHeader('Content-Type', 'text/html');
     r.end('<!doctype html><title>another site</title><iframe name="target"></iframe>');
   });
-  return new Promise(done => server.listen(0, '127.0.0.1', () => done({ url: `http://${host}:${server.address().port}/`, close() { server.close(); server.closeAllConnections(); } })));
+  return new Promise(done => server.listen(0, '127.0.0.1', () => done({ url: `http://${host}:${server.address().port}/`, cookies, close() { server.close(); server.closeAllConnections(); } })));
 }
 
 // attacks tries from a page of another site what changes something or reads something.
@@ -260,6 +324,7 @@ async function main() {
   const { browser, page } = await open(BROWSER, PROFILE, [`--host-resolver-rules=MAP ${rebound} 127.0.0.1`]);
   try {
     await logins(page);
+    await neighbours(page);
     await strangers(browser, page);
     await reader(page);
     await onlyReads(page);

@@ -1,5 +1,5 @@
 // The frame: which page is shown, the session, and the colours.
-import { el, fill, state, post, failure, button, admin, ms, say } from './lib.js';
+import { el, fill, state, post, greet, token, failure, button, admin, ms, say } from './lib.js';
 import { overview } from './overview.js';
 import { collection } from './collection.js';
 import { queues, queue } from './queues.js';
@@ -24,7 +24,7 @@ document.getElementById('theme').onclick = () => {
 colours(localStorage.getItem('theme') || undefined);
 
 const out = document.getElementById('logout');
-out.onclick = async () => { try { await post('/api/logout', {}); } finally { location.reload(); } };
+out.onclick = async () => { try { await post('/api/logout', {}); } finally { token.drop(); location.reload(); } };
 
 function login() {
   document.title = 'Log in · DuskDB';
@@ -35,7 +35,8 @@ function login() {
     form.querySelector('.note')?.remove();
     try {
       const reply = await post('/api/login', { user: user.value, password: password.value, db: db.value });
-      Object.assign(state.session, { user: reply.user, csrf: reply.csrf });
+      token.set(reply.csrf);
+      await greet();
       show();
     } catch (error) { form.append(failure(error)); password.select(); }
   };
@@ -67,7 +68,7 @@ addEventListener('pageshow', e => { if (e.persisted) show(); });
 addEventListener('hashchange', () => { fill(main, el('p', { class: 'muted' }, 'Loading …')); show(); main.focus({ preventScroll: true }); scrollTo(0, 0); });
 
 try {
-  state.session = await (await fetch('/api/session')).json();
+  await greet();
   if (!state.session.auth || state.session.user) state.now = ms((await admin({ hello: 1 })).localTime);
   await show();
 } catch (e) { fill(main, failure(e)); say(e.message); }

@@ -23,16 +23,31 @@ export class ServerError extends Error {
   constructor(reply, status) { super(reply.errmsg ?? 'The server gave no answer.'); this.code = reply.code; this.status = status; }
 }
 
+// The token of the session is in the reply to the login alone. It stays in this tab, so that
+// pages of other ports of this host, to which browsers send the same cookies, do not get it.
+export const token = {
+  get: () => sessionStorage.getItem('token') ?? 'none',
+  set: t => sessionStorage.setItem('token', t),
+  drop: () => sessionStorage.removeItem('token'),
+};
+export const own = () => ({ 'X-CSRF-Token': token.get() });
+
+// greet asks what the console may do and who has logged in.
+export async function greet() { state.session = await (await fetch('/api/session', { headers: own() })).json(); }
+
 // post sends JSON to the console.
 export async function post(path, body) {
-  let response;
+  let response, reply;
   try {
-    response = await fetch(path, { method: 'POST', body: JSON.stringify(body), headers: { 'Content-Type': 'application/json', 'X-CSRF-Token': state.session.csrf ?? '' } });
+    response = await fetch(path, { method: 'POST', body: JSON.stringify(body), headers: { 'Content-Type': 'application/json', ...own() } });
+    reply = await response.json();
   } catch {
-    throw new ServerError({ errmsg: 'The server cannot be reached.' }, 0);
+    throw new ServerError({ errmsg: response ? 'The answer of the server is incomplete.' : 'The server cannot be reached.' }, 0);
   }
-  const reply = await response.json();
-  if (response.status === 401 && state.session.csrf) { state.session = { ...state.session, user: undefined, csrf: undefined }; dispatchEvent(new Event('hashchange')); }
+  if ([401, 403].includes(response.status) && state.session.user) {
+    await greet();
+    if (!state.session.user) dispatchEvent(new Event('hashchange')); // the session has ended
+  }
   if (!response.ok || !reply.ok) throw new ServerError(reply, response.status);
   return reply;
 }

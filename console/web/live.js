@@ -1,4 +1,5 @@
 import { el, fill, run, state, ms, span, iso, num, chip, short, path, plural, empty, button } from './lib.js';
+import { follow } from './follow.js';
 
 const most = 200; // events on the page
 const frame = 50; // events that the server sends at a time; of more it sends the newest and the count
@@ -11,15 +12,16 @@ export async function live() {
   const page = state.page, sums = {};
   let waiting = [], total = 0, drawn = false, paused = false;
   source?.close();
-  source = new EventSource(`/api/events?only=expirations&frame=${frame}`);
+  source = follow(`/api/events?only=expirations&frame=${frame}`, {
+    open: () => { note.textContent = 'connected'; },
+    interrupted: () => { note.textContent = 'interrupted, trying again …'; },
+    refused: () => { note.textContent = 'the stream was refused: reading all changes needs the privilege changeStream on all databases'; },
+    message: data => state.page === page ? take(JSON.parse(data)) : source.close(),
+  });
   // A browser keeps a page that one has left, with its connections, of which it has six for a
   // server.
   for (const leaves of ['hashchange', 'pagehide']) addEventListener(leaves, () => source.close(), { once: true });
-  source.onopen = () => { note.textContent = 'connected'; };
-  source.onerror = () => { note.textContent = source.readyState === EventSource.CLOSED ? 'the stream was refused: reading all changes needs the privilege changeStream on all databases' : 'interrupted, trying again …'; };
-  source.onmessage = e => {
-    if (state.page !== page) return source.close();
-    const f = JSON.parse(e.data);
+  const take = f => {
     total += f.events.length + num(f.leftOut);
     for (const [policy, n] of Object.entries(f.counts)) sums[policy] = (sums[policy] ?? 0) + num(n);
     if (num(f.leftOut)) waiting.push({ leftOut: num(f.leftOut) });
