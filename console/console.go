@@ -32,7 +32,7 @@ const (
 	maxBody      = 4 << 20
 	maxLoginBody = 4 << 10
 	smallBody    = 64 << 10 // which waits for no memory
-	bodyMemory   = 64       // bytes that a byte of a large body may need until the server has it, at most
+	bodyMemory   = 32       // bytes that a byte of a large body may need until the server has it, at most
 	maxMemory    = 256 << 20
 	maxBatches   = 64 << 20 // bytes of large batches of events
 	maxSessions  = 100
@@ -45,7 +45,7 @@ const (
 	commandTime  = 30 * time.Second // of a command, at most
 	answerTime   = 30 * time.Second // for an answer, from its first byte on
 	writeTime    = 10 * time.Second // for a part of a stream, or a short answer
-	waitTime     = 10 * time.Second // for memory
+	waitTime     = 20 * time.Second // for memory
 	keptPerLogin = 4                // idle connections of a session
 )
 

@@ -34,7 +34,7 @@ type frames struct {
 	last   string      // resume token of the last event
 	total  int64
 	names  []string // of counts, in the order in which they first occurred
-	counts []int64 // of names
+	counts []int64  // of names
 }
 
 // frameSize reads the query parameter frame; 0: each event is sent by itself.

@@ -26,6 +26,7 @@ type inFlight struct {
 	replies int64
 	// large has a place for each large reply that is being written or sent.
 	large   *semaphore.Weighted
+	places  int64        // of large
 	waiting atomic.Int64 // commands that wait for a place
 }
 
@@ -39,7 +40,17 @@ func newInFlight(ctx context.Context, memoryLimit int64) *inFlight {
 		n = min(max(memoryLimit/8, leastInFlight), mostInFlight)
 	}
 	replies := max(n/4, leastInFlight)
-	return &inFlight{ctx: ctx, free: semaphore.NewWeighted(n), replies: replies, large: semaphore.NewWeighted(replies / largestReply)}
+	places := replies / largestReply
+	return &inFlight{ctx: ctx, free: semaphore.NewWeighted(n), replies: replies, large: semaphore.NewWeighted(places), places: places}
+}
+
+// sending reports whether a large reply is in memory.
+func (f *inFlight) sending() bool {
+	if !f.large.TryAcquire(f.places) {
+		return true
+	}
+	f.large.Release(f.places)
+	return false
 }
 
 // takeReply waits for the place of a large reply.

@@ -33,7 +33,8 @@ func (s *Server) watch() {
 		}
 		s.checkConnections(real.Now())
 		if s.gc != nil {
-			s.gc.idle.step(s.service.Turns.Claims(), func() int64 { return data.read(s.ctx) })
+			// A reply that its client does not read allocates nothing and could not be freed yet.
+			s.gc.idle.step(s.service.Turns.Claims() || s.inFlight.sending(), func() int64 { return data.read(s.ctx) })
 		}
 	}
 }
