@@ -1,6 +1,7 @@
 package servertest_test
 
 import (
+	"fmt"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -100,4 +101,38 @@ func TestOnExpireOfCollidingInsert(t *testing.T) {
 	s.sees("1", "c")
 	s.ok(`{collMod: "c", onExpire: "off"}`)
 	is(s, "off", s.listed("c").Lookup("options", "onExpire").Type, bson.Type(0))
+}
+
+// Collections may be dead-letter collections of each other and have
+// documents with the same _id: each expired document moves once, and needs no other to move
+// for ever.
+func TestOnExpireInCircles(t *testing.T) {
+	const chain = 12
+	for name, targets := range map[string][]string{"of two": {"c1", "c0"}, "of three": {"c1", "c2", "c0"}, "of many": func() (list []string) {
+		for i := range chain {
+			list = append(list, fmt.Sprintf("c%d", i+1))
+		}
+		return list
+	}()} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			for i, target := range targets {
+				s.ok(fmt.Sprintf(`{create: "c%d", documentTtl: {default: 10}, onExpire: {deadLetterTo: %q}}`, i, target))
+				s.ok(fmt.Sprintf(`{insert: "c%d", documents: [{_id: 1, from: %d}, {_id: 2, from: %d}]}`, i, i, i))
+			}
+			s.to(20)
+			s.ok(`{insert: "c0", documents: [{_id: 1, new: true}]}`)
+			s.pass()
+			for i := range targets {
+				for id := 1; id <= 2; id++ {
+					total := int64(0)
+					for k := range len(targets) + 1 {
+						total += number(s.ok(fmt.Sprintf(`{count: "c%d", query: {_expired: {$exists: true}, from: %d, $or: [{_id: %d}, {_originalId: %d}]}}`, k, i, id, id)).Lookup("n"))
+					}
+					is(s, fmt.Sprintf("copies of document %d of c%d", id, i), total, int64(1))
+				}
+			}
+			is(s, "_id of the new one", number(s.first(`{find: "c0", filter: {new: true}}`).Lookup("_id")), 1)
+		})
+	}
 }

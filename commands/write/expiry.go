@@ -3,6 +3,7 @@ package write
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands/catalog"
@@ -182,7 +183,7 @@ func (w *Writer) deadLetter(r storage.Record, e *ttl.Expired, to string) (undo f
 		return nil, err
 	}
 	tw := New(w.c, w.tx, target, false)
-	tw.moves = true
+	tw.from = append(slices.Clip(w.from), w.ns)
 	for i, d := range docs {
 		docs[i] = e.DeadLetter(d, w.source())
 		if err := tw.checkDeadLetter(docs[i]); err != nil {

@@ -2,6 +2,7 @@ package write
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
@@ -22,7 +23,9 @@ type Writer struct {
 	Meta   *catalog.Meta
 	ns     storage.Namespace
 	bypass bool // bypassDocumentValidation
-	moves  bool // what is inserted is removed elsewhere: it takes no more memory
+	// from is where a dead letter comes from, and what has been removed to make room for it,
+	// the outermost first. What is inserted is removed there: it takes no more memory.
+	from []storage.Namespace
 	// expired is the reason why the record is removed; nil for a delete.
 	expired *ttl.Expired
 }
@@ -49,7 +52,7 @@ func (w *Writer) Insert(d value.Doc) (storage.RecordID, error) {
 	if err := w.validate(d, nil); err != nil {
 		return 0, err
 	}
-	if !w.moves {
+	if len(w.from) == 0 {
 		if err := w.c.Svc.Memory.Admit(len(d)); err != nil {
 			return 0, err
 		}
@@ -232,12 +235,22 @@ func (w *Writer) Sight() kernel.Visible {
 	return kernel.Visible{Coll: w.coll, Meta: w.Meta, Now: w.c.Now}
 }
 
+// maxPurges is how many expired documents may make room for one another.
+const maxPurges = 8
+
+// mayPurge reports whether an expired document may be removed to make room. If its collection
+// has onExpire, it moves and may need room itself, and so on: not for ever, and not to a
+// collection that one of them comes from. Otherwise a dead letter gets another _id.
+func (w *Writer) mayPurge() bool {
+	return len(w.from) <= maxPurges && !slices.Contains(w.from, w.ns)
+}
+
 // purgeExpired removes an expired document with the same unique key as a write,
 // because for the client it does not exist. It reports whether to try the write again;
 // otherwise err is the reason.
 func (w *Writer) purgeExpired(err error) (again bool, _ error) {
 	var dup *storage.DuplicateKeyError
-	if !w.Meta.MayHide() || !errors.As(err, &dup) {
+	if !w.Meta.MayHide() || !errors.As(err, &dup) || !w.mayPurge() {
 		return false, err
 	}
 	r, ok, failed := w.coll.Get(dup.Existing)

@@ -75,7 +75,7 @@ func NewTable(r io.Reader, t Table) (Source, error) {
 	trial := tree{arrays: t.Arrays, all: true}
 	for _, c := range s.columns { // whether the columns can stand beside each other
 		if err := trial.set(c.name, value.Null()); err != nil {
-			return s, fmt.Errorf("column %q: %w", c.name, err)
+			return s, fmt.Errorf("column %q: %w", value.Cut(c.name, 100), err)
 		}
 	}
 	return s, nil

@@ -20,6 +20,14 @@ type tree struct {
 
 // set puts a value at a dotted path.
 func (t *tree) set(path string, v value.Value) error {
+	if strings.Count(path, ".") > value.MaxDepth {
+		return value.ErrDepth
+	}
+	return t.put(path, v)
+}
+
+// put is set with a path that is not too long.
+func (t *tree) put(path string, v value.Value) error {
 	name, rest, nested := strings.Cut(path, ".")
 	at := -1
 	for i, n := range t.names {
@@ -45,7 +53,7 @@ func (t *tree) set(path string, v value.Value) error {
 	if err := below.element(next); err != nil {
 		return err
 	}
-	return below.set(rest, v)
+	return below.put(rest, v)
 }
 
 // element checks the name of a field that may be an array element: the

@@ -88,7 +88,8 @@ func newWideLevel(tests []fieldTest, depth int) *wideLevel {
 	return l
 }
 
-// split makes a level of the conditions below the field, if they are many.
+// split makes a level of the conditions below the field, if they are many. A path may have
+// any length, but no document is deeper than value.MaxDepth.
 func (f *wideField) split(depth int) {
 	var longer []fieldTest
 	for _, t := range f.tests {
@@ -98,7 +99,7 @@ func (f *wideField) split(depth int) {
 			f.ends = append(f.ends, t)
 		}
 	}
-	if len(longer) < belowFrom {
+	if len(longer) < belowFrom || depth > value.MaxDepth {
 		f.ends = nil
 		return
 	}

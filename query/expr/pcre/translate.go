@@ -55,6 +55,12 @@ type scanner struct {
 	open      []int // offsets in back of the open groups
 }
 
+// maxNested is how deep groups may be nested, as in PCRE2: each lookbehind is measured with
+// all that it contains.
+const maxNested = 250
+
+var errNested = errors.New("parentheses are too deeply nested")
+
 func (s *scanner) both(text string) {
 	s.re2.WriteString(text)
 	s.back.WriteString(text)
@@ -88,7 +94,9 @@ func (s *scanner) next() {
 		if s.special() {
 			return
 		}
-		s.depth++
+		if s.depth++; s.depth > maxNested {
+			s.err = errNested
+		}
 		s.open = append(s.open, at)
 		s.atom = -1
 	case c == ')':
