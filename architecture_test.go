@@ -23,12 +23,13 @@ const module = "github.com/duskdb/duskdb"
 // Please keep each group sorted.
 var imports = map[string]string{
 	// Foundations.
-	"clock":              "",
-	"mongoerr":           "value",
-	"internal/histogram": "",
-	"internal/reserved":  "",
-	"value":              "",
-	"wire":               "mongoerr value",
+	"clock":               "",
+	"mongoerr":            "value",
+	"internal/bsoncolumn": "value",
+	"internal/histogram":  "",
+	"internal/reserved":   "",
+	"value":               "",
+	"wire":                "mongoerr value",
 
 	// The language: pure functions over documents, never sees storage.
 	"query/collation": "mongoerr value",
@@ -77,7 +78,7 @@ var imports = map[string]string{
 	// Expiry and what is built upon it: the contract of storage, no engine.
 	"auth":       "clock mongoerr internal/reserved storage storage/serverdocs value",
 	"queue":      "clock mongoerr internal/reserved storage storage/serverdocs ttl value",
-	"timeseries": "clock mongoerr query/* internal/reserved storage value",
+	"timeseries": "clock mongoerr query/* internal/bsoncolumn internal/reserved storage value",
 	"ttl":        "clock mongoerr internal/histogram internal/reserved storage value",
 
 	// The commands.

@@ -32,6 +32,16 @@ func Validate(b []byte) error {
 	return v.document(b, 0)
 }
 
+// ValidatePayload checks the value of type k at the start of b, as Validate does, and
+// returns its length in bytes.
+func ValidatePayload(k Kind, b []byte) (int, error) {
+	if !k.Valid() {
+		return 0, &InvalidError{Reason: fmt.Sprintf("unrecognized BSON type %d", k)}
+	}
+	v := validator{whole: b}
+	return v.payload(k, b, 0)
+}
+
 type validator struct{ whole []byte }
 
 func (v *validator) fail(rest []byte, reason string) error {

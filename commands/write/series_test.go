@@ -162,3 +162,30 @@ func TestUpdatesOfSeriesThatAreRefused(t *testing.T) {
 	}
 	sensors(h, `[{"_id":1,"s":"a"},{"_id":2,"s":"a"},{"_id":4,"s":"b"}]`)
 }
+
+// Buckets as mongod dumps them, compressed, hold their measurements here, too. The
+// versions 2 (sorted) and 3 (not sorted) differ in nothing else.
+func TestInsertBucketsOfMongod(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{"2", "3"} {
+		h := harness.New(t)
+		h.OK(`{"create": "w", "timeseries": {"timeField": "t", "metaField": "m"}}`)
+		bucket := func(a string) string {
+			return `{"insert": "system.buckets.w", "documents": [{"_id": {"$oid": "65a6eba0e6d2e848e08c3752"}, "control": {"version": ` + version + `,
+				"min": {"_id": {"$oid": "65a6eba7e6d2e848e08c3750"}, "t": {"$date": "2024-01-16T20:48:00Z"}, "a": 0},
+				"max": {"_id": {"$oid": "65a6eba7e6d2e848e08c3751"}, "t": {"$date": "2024-01-16T20:48:39.448Z"}, "a": 1}, "count": 2}, "meta": 0,
+				"data": {"t": {"$binary": {"base64": "CQAYhggUjQEAAIAOAAAAAAAAAAA=", "subType": "7"}},
+					"a": {"$binary": {"base64": "` + a + `", "subType": "7"}},
+					"_id": {"$binary": {"base64": "BwBlpuun5tLoSOCMN1CALgAAAAAAAAAA", "subType": "7"}}}}]}`
+		}
+		reply := h.Run(bucket("AQAAAAAAAAAAAJAuAAAAAAAAAA=="))
+		if first := reply.Lookup("writeErrors").Doc().Index(0).Doc(); first.Lookup("code").Int32() != 22 {
+			t.Errorf("a column that is cut: %s", reply)
+		}
+		h.OK(bucket("AQAAAAAAAAAAAJAuAAAAAAAAAAA="))
+		h.Finds(`{"find": "w"}`, `[{"t":{"$date":"2024-01-16T20:48:39.448Z"},"m":0,"a":0.0,"_id":{"$oid":"65a6eba7e6d2e848e08c3750"}},`+
+			`{"t":{"$date":"2024-01-16T20:48:39.448Z"},"m":0,"a":1.0,"_id":{"$oid":"65a6eba7e6d2e848e08c3751"}}]`)
+		h.Finds(`{"find": "w", "filter": {"a": 1}, "projection": {"_id": 0, "a": 1}}`, `[{"a":1.0}]`)
+		h.OK(`{"validate": "w"}`)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/timeseries"
 	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
 )
@@ -48,9 +49,19 @@ func (w *Writer) Insert(d value.Doc) (storage.RecordID, error) {
 	if w.Meta.IsQueue {
 		return w.send(d)
 	}
+	foreign := w.Meta.Kind == catalog.Buckets && timeseries.IsForeign(d)
+	if foreign {
+		var err error
+		if d, err = timeseries.Plain(d); err != nil {
+			return 0, err
+		}
+	}
 	d = w.Stripped(d)
 	if err := w.validate(d, nil); err != nil {
 		return 0, err
+	}
+	if foreign {
+		d = timeseries.Compress(d)
 	}
 	if len(w.from) == 0 {
 		if err := w.c.Svc.Memory.Admit(len(d)); err != nil {
