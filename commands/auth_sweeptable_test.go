@@ -78,6 +78,7 @@ var sweepWrites = []touches{
 	{"test", `{mqReceive: "q"}`, "find test.q, remove test.q"},
 	{"test", `{mqReceive: "q", subQueue: "deadLetter"}`, "find test.q, remove test.q"},
 	{"test", `{mqPurge: "q"}`, "remove test.q"},
+	{"test", `{mqRestore: "q", messages: [{a: 1}]}`, "bypassDocumentValidation test.q, insert test.q"},
 	{"test", `{mqResubmit: "q", all: true}`, "insert test.q, remove test.q"},
 	{"test", `{mqComplete: "q"}`, "remove test.q"},
 	{"test", `{mqAbandon: "q"}`, "update test.q"},

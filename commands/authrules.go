@@ -180,6 +180,7 @@ func init() {
 		"mqPurge":                  users.MayPurge,
 		"mqReceive":                users.MayReceive,
 		"mqResubmit":               users.MayResubmit,
+		"mqRestore":                users.MayRestoreMessages,
 		"profile":                  users.MayProfile,
 		"renameCollection":         users.MayRename,
 		"revokePrivilegesFromRole": users.MayRevokePrivileges,

@@ -60,6 +60,7 @@ var commandRemarks = map[string]remark{
 	"mqReceive":                {own, "[queues](service-bus.md)"},
 	"mqRenewLock":              {own, "[queues](service-bus.md)"},
 	"mqResubmit":               {own, "[queues](service-bus.md)"},
+	"mqRestore":                {own, "[queues](service-bus.md)"},
 	"mqSend":                   {own, "[queues](service-bus.md)"},
 	"mqStats":                  {own, "[queues](service-bus.md)"},
 	"refineCollectionShardKey": {differs, "the shard key is recorded and shown; " + oneShard},

@@ -121,6 +121,7 @@ var changingCommands = []growth{
 	{name: "mqReceive messages", before: queue, each: true, run: `{mqReceive: "queue"}`},
 	{name: "mqRenewLock messages", limit: 1000, before: held, each: true, run: `{mqRenewLock: "queue", lockToken: TOKEN}`},
 	{name: "mqResubmit messages", before: queue, run: `{mqResubmit: "queue", all: true}`},
+	{name: "mqRestore messages", before: queue, run: `{mqRestore: "queue", messages: [<<{_mq: {sequenceNumber: {$numberLong: "1#u"}, enqueuedTimeUtc: {$date: "2026-01-01T00:00:00Z"}, timeToLive: {$numberLong: "100000"}, state: "active", deliveryCount: 0}}>>]}`},
 	{name: "mqSend messages", before: queue, run: `{mqSend: "queue", messages: [<<{body: #i}>>]}`},
 	{name: "mqSend calls", before: queue, each: true, run: `{mqSend: "queue", messages: [{body: #i}]}`},
 	{name: "mqStats messages", before: queue, run: `{mqStats: "queue"}`},

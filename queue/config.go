@@ -89,6 +89,8 @@ func (c *Config) parse(command string, v value.Value) error {
 		switch {
 		case unsupported[it.Key()]:
 			return mongoerr.Newf(mongoerr.InvalidOptions, "The message queue property '%s' is not supported", it.Key())
+		case it.Key() == deadLetterOf:
+			return mongoerr.Newf(mongoerr.InvalidOptions, "A dead-letter queue comes into being with its queue and cannot be created; a dump with queues is restored by 'duskdb import'")
 		case p == nil:
 			return mongoerr.UnknownField(name)
 		case seen[it.Key()]:

@@ -117,7 +117,7 @@ func TestParseConfig(t *testing.T) {
 		{in: `{"maxDeliveryCount": "3"}`, code: 14},
 		{in: `{"deadLetteringOnMessageExpiration": 1}`, code: 14},
 		{in: `{"colour": 1}`, code: 40415, fragment: "BSON field 'create.messageQueue.colour' is an unknown field."},
-		{in: `{"deadLetterOf": "x"}`, code: 40415},
+		{in: `{"deadLetterOf": "x"}`, code: 72},
 		{in: `{"requiresSession": true}`, code: 72},
 		{in: `{"forwardTo": "x"}`, code: 72},
 	}

@@ -153,7 +153,7 @@ func (m *message) readSettings(v value.Value, c *Config) error {
 			}
 			m.due = v.DateTime()
 		default:
-			return mongoerr.Newf(mongoerr.BadValue, "The field '%s.%s' of a message is owned by the server and cannot be set", Field, name)
+			return mongoerr.Newf(mongoerr.BadValue, "The field '%s.%s' of a message is owned by the server and cannot be set; messages of a dump are restored by 'duskdb import'", Field, name)
 		}
 	}
 	return nil

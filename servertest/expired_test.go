@@ -446,6 +446,7 @@ var queueRows = func() map[string]row {
 			w.to(10)
 			w.fails(47, "", `{explainExpiry: "hidden", _id: 1}`)
 		}},
+		"mqRestore":  {why: "it stores messages and reads none"},
 		"mqResubmit": {why: "it reads only the dead-letter queue, where nothing expires"},
 		"mqCancelScheduled": {walk: func(w way) {
 			messages(w)

@@ -30,6 +30,7 @@ func Commands() []kernel.Command {
 		{Name: "mqCancelScheduled", Run: runMQCancelScheduled, Flags: kernel.Writes, Action: "remove", On: kernel.OnCollection, Help: "remove a message that is not due yet"},
 		{Name: "mqPurge", Run: runMQPurge, Flags: kernel.Writes, Action: "remove", On: kernel.OnCollection, Help: "remove messages of a queue, or count them first"},
 		{Name: "mqResubmit", Run: runMQResubmit, Flags: kernel.Writes, Action: "insert", On: kernel.OnCollection, Help: "move dead letters back to their queue"},
+		{Name: "mqRestore", Run: runMQRestore, Flags: kernel.Writes, Action: "insert", On: kernel.OnCollection, Help: "store messages of a dump with their state"},
 		{Name: "mqStats", Run: runMQStats, Action: "collStats", On: kernel.OnCollection, Help: "count the messages of a queue"},
 	}
 }

@@ -126,6 +126,7 @@ var privilegeCases = []struct{ db, command, who string }{
 	{"test", `{"mqPurge": "x"}`, writers},
 	{"test", `{"mqPurge": "x", "dryRun": true}`, readers},
 	{"test", `{"mqResubmit": "x", "all": true}`, writers},
+	{"test", `{"mqRestore": "x", "messages": [{"a": 1}]}`, "dbOwner restore root"},
 	{"test", `{"createUser": "u", "pwd": "p", "roles": []}`, userists},
 	{"test", `{"createUser": "u", "pwd": "p", "roles": ["read"]}`, userists},
 	{"test", `{"createUser": "u", "pwd": "p", "roles": [{"role": "root", "db": "admin"}]}`, "userAdminAnyDatabase restore root"},

@@ -1,0 +1,61 @@
+package mq
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/commands/gate"
+	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/write"
+	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+type mqRestoreArgs struct {
+	Queue    value.Value `arg:"mqRestore,required"`
+	SubQueue string      `arg:"subQueue"`
+	Messages args.Array  `arg:"messages"`
+}
+
+var mqRestoreSpec = args.New[mqRestoreArgs]("mqRestore")
+
+// runMQRestore stores messages of a dump, each or its error.
+func runMQRestore(c *kernel.Call) error {
+	var a mqRestoreArgs
+	if err := mqRestoreSpec.Decode(c.Body, &a); err != nil {
+		return err
+	}
+	ref, err := queueRef(c, a.Queue, a.SubQueue)
+	if err != nil {
+		return err
+	}
+	batch, err := gate.Batch(c, "messages", a.Messages)
+	if err != nil {
+		return err
+	}
+	docs := make([]value.Doc, 0, batch.N)
+	for _, d := range batch.All() {
+		if d, err = write.PrepareInsert(c, d); err != nil {
+			return err
+		}
+		if err := c.Svc.Memory.Admit(len(d)); err != nil {
+			return err
+		}
+		docs = append(docs, d)
+	}
+	failed, err := c.Svc.Queues.Restore(c.Ctx, kernel.CallStore{Call: c}, ref, docs, c.Now)
+	if err != nil {
+		return queueError(c, ref, err)
+	}
+	c.Svc.Metrics.Document.Inserted.Add(int64(len(docs) - len(failed)))
+	c.Reply.Int32("n", int32(len(docs)-len(failed)))
+	if len(failed) > 0 {
+		var list []*mongoerr.WriteError
+		for _, i := range slices.Sorted(maps.Keys(failed)) {
+			list = append(list, mongoerr.NewWriteError(i, queueError(c, ref, failed[i], docs[i])))
+		}
+		mongoerr.AppendWriteErrors(c.Reply, list)
+	}
+	return nil
+}
