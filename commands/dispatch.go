@@ -177,7 +177,7 @@ func admit(s *kernel.Service, c *kernel.Call) error {
 
 // takesSequences are the commands whose documents may come in document sequences of the
 // message.
-var takesSequences = map[string]bool{"insert": true, "update": true, "delete": true, "bulkWrite": true}
+var takesSequences = map[string]bool{"insert": true, "update": true, "delete": true, "bulkWrite": true, "mqRestore": true}
 
 func unknownCommand(c *kernel.Call, name string) error {
 	if c.Legacy {

@@ -172,7 +172,7 @@ var ErrWritesBlocked = mongoerr.New(mongoerr.UserWritesBlocked, "User writes blo
 var UserWrites = map[string]bool{
 	"insert": true, "update": true, "delete": true, "findAndModify": true, "bulkWrite": true, "create": true, "drop": true,
 	"dropDatabase": true, "renameCollection": true, "collMod": true, "createIndexes": true, "dropIndexes": true,
-	"convertToCapped": true, "cloneCollectionAsCapped": true, "applyOps": true, "mqSend": true,
+	"convertToCapped": true, "cloneCollectionAsCapped": true, "applyOps": true, "mqSend": true, "mqRestore": true,
 }
 
 // WritesOut reports whether a pipeline ends in $out or $merge.

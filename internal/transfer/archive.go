@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -33,47 +34,54 @@ const (
 
 // archive is the state of restoring an archive.
 type archive struct {
-	in    *bufio.Reader
-	to    Runner
-	o     DumpOptions
-	colls map[string]*restored
-	crcs  map[string]hash.Hash64 // of the collections that have begun
-	sum   Result
+	*dump
+	in     *bufio.Reader
+	colls  map[string]*restored   // by the namespace of their blocks
+	crcs   map[string]hash.Hash64 // of the collections that have begun
+	failed map[string]bool        // namespaces whose blocks are not restored, which was said
 }
 
 var crcTable = crc64.MakeTable(crc64.ECMA)
 
 // RestoreArchive restores an archive of mongodump --archive, also with --gzip.
 func RestoreArchive(to Runner, r io.Reader, o DumpOptions) (Result, error) {
-	a := &archive{in: bufio.NewReaderSize(r, 1<<16), to: to, o: o, colls: map[string]*restored{}, crcs: map[string]hash.Hash64{}}
+	a := &archive{
+		dump: &dump{DumpOptions: o, to: to}, in: bufio.NewReaderSize(r, 1<<16),
+		colls: map[string]*restored{}, crcs: map[string]hash.Hash64{}, failed: map[string]bool{},
+	}
+	err := a.restore()
+	return a.sum, err
+}
+
+// restore reads the archive to its end.
+func (a *archive) restore() error {
 	if head, _ := a.in.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
 		z, err := gzip.NewReader(a.in)
 		if err != nil {
-			return a.sum, err
+			return err
 		}
 		a.in = bufio.NewReaderSize(z, 1<<16)
 	}
 	if err := a.prelude(); err != nil {
-		return a.sum, err
+		return err
 	}
-	for {
-		more, err := a.block()
-		if err != nil {
-			return a.sum, err
-		}
-		if !more {
-			break
+	for more := true; more; {
+		var err error
+		if more, err = a.block(); err != nil {
+			return err
 		}
 	}
 	if unended := slices.Sorted(maps.Keys(a.crcs)); len(unended) > 0 {
-		return a.sum, fmt.Errorf("the archive ends before the end of %s", strings.Join(unended, ", "))
+		return fmt.Errorf("the archive ends before the end of %s", strings.Join(unended, ", "))
 	}
-	for _, name := range slices.Sorted(maps.Keys(a.colls)) {
-		if err := a.colls[name].createIndexes(); err != nil {
-			return a.sum, fmt.Errorf("%s: %w", name, err)
+	made := map[*restored]bool{}
+	for _, ns := range slices.Sorted(maps.Keys(a.colls)) {
+		if c := a.colls[ns]; !made[c] {
+			made[c] = true
+			c.createIndexes()
 		}
 	}
-	return a.sum, nil
+	return a.end()
 }
 
 // next reads a document, or the terminator, which is nil.
@@ -103,7 +111,7 @@ func (a *archive) prelude() error {
 			return fmt.Errorf("the archive's list of collections: %w", unexpectedEnd(err))
 		}
 		if entry == nil {
-			return nil
+			return a.create()
 		}
 		if err := a.add(entry); err != nil {
 			return err
@@ -111,24 +119,50 @@ func (a *archive) prelude() error {
 	}
 }
 
-// add makes a collection of {db, collection, metadata: JSON, size, type}.
+// add notes a collection of {db, collection, metadata: JSON, size, type}.
 func (a *archive) add(entry value.Doc) error {
 	db, name := entry.Lookup("db").Str(), entry.Lookup("collection").Str()
-	if a.o.skips(db) {
+	if a.skips(db) || kindOf(db, name) != ordinary {
+		a.found = a.found || !a.skips(db)
 		return nil
 	}
+	a.found = true
 	meta := value.EmptyDoc
 	if text := entry.Lookup("metadata").Str(); text != "" {
 		var err error
-		if meta, err = value.ParseJSON(text); err != nil {
-			return fmt.Errorf("metadata of %s.%s: %w", db, name, err)
+		if meta, err = parseMetadata([]byte(text)); err != nil {
+			return fmt.Errorf("%s.%s: %w", db, name, err)
 		}
 	}
-	c := &restored{to: a.to, o: &a.o, db: db, name: name, meta: meta}
-	if err := c.create(); err != nil {
-		return fmt.Errorf("%s.%s: %w", db, name, err)
+	c := &restored{d: a.dump, db: db, name: name, meta: meta}
+	a.colls[c.ns()] = c
+	return nil
+}
+
+// create makes the collections, after all metadata have been read. The blocks of a time
+// series have the name of its buckets, or from 8.3 on its own.
+func (a *archive) create() error {
+	for _, ns := range slices.Sorted(maps.Keys(a.colls)) {
+		c := a.colls[ns]
+		if err := c.asSeries(); err != nil {
+			a.lost(err)
+			a.failed[ns] = true
+			delete(a.colls, ns)
+			continue
+		}
+		if known := a.colls[c.ns()]; known != nil && known != c { // the metadata of its buckets, too
+			delete(a.colls, ns)
+			continue
+		}
+		if err := c.create(); err != nil {
+			return fmt.Errorf("%s: %w", ns, err)
+		}
 	}
-	a.colls[db+"."+name] = c
+	for _, c := range slices.Collect(maps.Values(a.colls)) {
+		if c.isSeries() {
+			a.colls[c.db+"."+reserved.Buckets(c.name)] = c
+		}
+	}
 	return nil
 }
 
@@ -144,25 +178,47 @@ func (a *archive) block() (bool, error) {
 	if head == nil {
 		return false, errors.New("a block of the archive has no header")
 	}
-	name := head.Lookup("db").Str() + "." + head.Lookup("collection").Str()
-	if a.crcs[name] == nil {
-		a.crcs[name] = crc64.New(crcTable)
+	db, name := head.Lookup("db").Str(), head.Lookup("collection").Str()
+	ns := db + "." + name
+	if a.crcs[ns] == nil {
+		a.crcs[ns] = crc64.New(crcTable)
 	}
-	source := &blockSource{a: a, crc: a.crcs[name]}
+	source := &blockSource{a: a, crc: a.crcs[ns]}
 	if head.Lookup("EOF").Truthy() {
-		delete(a.crcs, name)
-		return true, source.end(name, head.Lookup("CRC"))
+		delete(a.crcs, ns)
+		return true, source.end(ns, head.Lookup("CRC"))
 	}
-	c := a.colls[name]
-	if c == nil { // not selected
-		return true, source.drain()
-	}
-	res, err := c.load(source)
-	a.sum.Imported, a.sum.Failed = a.sum.Imported+res.Imported, a.sum.Failed+res.Failed
-	if err != nil {
-		return false, fmt.Errorf("%s: %w", name, err)
+	if err := a.documents(db, name, source); err != nil {
+		return false, fmt.Errorf("%s: %w", ns, err)
 	}
 	return true, source.drain()
+}
+
+// documents restores those of a block, or says that they are not restored.
+func (a *archive) documents(db, name string, source *blockSource) error {
+	ns := db + "." + name
+	if c := a.colls[ns]; c != nil {
+		res, err := c.load(source)
+		a.sum.Imported, a.sum.Failed = a.sum.Imported+res.Imported, a.sum.Failed+res.Failed
+		return err
+	}
+	k := kindOf(db, name)
+	switch {
+	case k == oplog && len(a.crcs) > 1:
+		return errors.New("the oplog stands before the end of the collections")
+	case k == oplog, k != ordinary && !a.skips(db), db == "admin" && (k == users || k == roles) && a.UsersAndRoles:
+		if !a.failed[ns] {
+			a.failed[ns] = k == foreign
+			return a.load(k, db, name, source)
+		}
+	case !a.skips(db) && !a.failed[ns]:
+		if _, _, err := source.Next(); err == io.EOF {
+			return nil
+		}
+		a.failed[ns] = true
+		a.lost(fmt.Errorf("%s: the archive has documents, but no metadata of the collection: they are not restored", ns))
+	}
+	return nil
 }
 
 // blockSource is the documents of one block.

@@ -70,6 +70,9 @@ func checkName(name string) error {
 	if name == "" || strings.HasPrefix(name, "$") || strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".") || strings.Contains(name, "..") {
 		return fmt.Errorf("a column cannot be named %q", name)
 	}
+	if strings.Count(name, ".") >= value.MaxDepth {
+		return errDepth
+	}
 	return nil
 }
 

@@ -5,101 +5,127 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 
-	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/value"
 )
 
 // DumpOptions say how a dump of mongodump is restored.
 type DumpOptions struct {
-	Database string // only this one; "": all but admin and config
-	Drop     bool   // each collection of the dump, first
+	Database         string // only this one; "": all
+	Drop             bool   // each collection of the dump, first
+	StopOnError      bool   // at the first document that fails
+	BypassValidation bool   // documents need not satisfy the validators
+	NoIndexes        bool   // indexes are not made
+	ConvertLegacy    bool   // the keys of indexes of old servers are made valid
+	NoOptions        bool   // only the options that make a view, a time series or a queue are used
+	UsersAndRoles    bool   // also those of Database
 
-	OnError  func(error)
-	Progress func(namespace string, documents int)
+	OnError  func(error)  // called for what was not restored; may be nil
+	OnNotice func(string) // called for what does not belong into another server; may be nil
 }
 
-// skipped are databases of a dump that belong to the server that wrote it.
-func (o *DumpOptions) skips(db string) bool {
-	if o.Database != "" {
-		return db != o.Database
+// kind says what the documents of a dump are, beside those of collections.
+type kind int
+
+const (
+	ordinary kind = iota
+	foreign       // of the server that wrote the dump
+	users
+	roles
+	oplog
+)
+
+// The special collections of a database, which a dump of this database alone has.
+const (
+	usersOfDatabase   = "$admin.system.users"
+	rolesOfDatabase   = "$admin.system.roles"
+	versionOfDatabase = "$admin.system.version"
+)
+
+// oplogName is the name of the oplog in a dump. It is in no database.
+const oplogName = "oplog"
+
+// kindOf says what a collection of a dump is.
+func kindOf(db, name string) kind {
+	switch {
+	case db == "" && name == oplogName:
+		return oplog
+	case name == usersOfDatabase, db == "admin" && name == "system.users":
+		return users
+	case name == rolesOfDatabase, db == "admin" && name == "system.roles":
+		return roles
+	case name == versionOfDatabase, db == "config", db == "local", name == "system.profile",
+		db == "admin" && strings.HasPrefix(name, "system."):
+		return foreign
 	}
-	return db == "admin" || db == "config" || db == "local"
+	return ordinary
 }
 
-// RestoreDump restores a dump directory: dir/DATABASE/COLLECTION.bson with
-// COLLECTION.metadata.json beside it; both may end in .gz.
-func RestoreDump(to Runner, dir string, o DumpOptions) (Result, error) {
-	var sum Result
-	files, err := filepath.Glob(filepath.Join(dir, "*", "*.bson*"))
-	if err != nil {
-		return sum, err
+// dump is a dump that is being restored.
+type dump struct {
+	DumpOptions
+	to    Runner
+	sum   Result
+	found bool // something of Database
+	auth  authorization
+}
+
+// skips reports whether a database was not asked for.
+func (d *dump) skips(db string) bool { return d.Database != "" && db != d.Database }
+
+// lost counts a part of the dump that was not restored.
+func (d *dump) lost(err error) {
+	d.sum.Left++
+	if d.OnError != nil {
+		d.OnError(err)
 	}
-	if len(files) == 0 {
-		return sum, fmt.Errorf("%s is not a dump: it has no DATABASE/COLLECTION.bson", dir)
+}
+
+func (d *dump) notice(format string, args ...any) {
+	if d.OnNotice != nil {
+		d.OnNotice(fmt.Sprintf(format, args...))
 	}
-	for _, file := range files {
-		base := strings.TrimSuffix(filepath.Base(file), ".gz")
-		name, ok := strings.CutSuffix(base, ".bson")
-		db := filepath.Base(filepath.Dir(file))
-		if !ok || o.skips(db) {
-			continue
+}
+
+// add adds what one collection's import did.
+func (d *dump) add(r Result) {
+	d.sum.Imported, d.sum.Failed = d.sum.Imported+r.Imported, d.sum.Failed+r.Failed
+}
+
+// load imports the documents of a source that are not those of a collection.
+func (d *dump) load(k kind, db, name string, source Source) error {
+	switch k {
+	case users, roles:
+		if !d.wantsAuthorization(db, name) {
+			d.notice("%s.%s: not restored without --restoreDbUsersAndRoles", db, name)
+			return nil
 		}
-		if name, err = url.PathUnescape(name); err != nil {
-			return sum, fmt.Errorf("%s: %w", file, err)
+		return d.auth.collect(d, k, source)
+	case oplog:
+		if d.Database != "" {
+			d.notice("the oplog is not replayed, because only the database %s is restored", d.Database)
+			return nil
 		}
-		r, err := o.file(to, db, name, file)
-		sum.Imported, sum.Failed = sum.Imported+r.Imported, sum.Failed+r.Failed
-		if err != nil {
-			return sum, fmt.Errorf("%s: %w", file, err)
-		}
+		return d.replay(source)
 	}
-	return sum, nil
+	d.notice("%s.%s: not restored: it belongs to the server that wrote the dump", db, name)
+	return nil
 }
 
-// file restores one collection of a dump directory.
-func (o *DumpOptions) file(to Runner, db, name, path string) (Result, error) {
-	meta, err := readMetadata(path)
-	if err != nil {
-		return Result{}, err
+// end completes the restore.
+func (d *dump) end() error {
+	if d.Database != "" && !d.found {
+		return fmt.Errorf("the dump has no database %s", d.Database)
 	}
-	c := &restored{to: to, o: o, db: db, name: name, meta: meta}
-	if err := c.create(); err != nil {
-		return Result{}, err
-	}
-	in, err := openFile(path)
-	if err != nil {
-		return Result{}, err
-	}
-	defer in.Close()
-	res, err := c.load(NewBSON(in))
-	if err != nil {
-		return res, err
-	}
-	return res, c.createIndexes()
+	return d.auth.merge(d)
 }
 
-// readMetadata reads the file beside a .bson file; a dump may be without.
-func readMetadata(path string) (value.Doc, error) {
-	gz := ""
-	if strings.HasSuffix(path, ".gz") {
-		gz = ".gz"
-	}
-	in, err := openFile(strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".bson") + ".metadata.json" + gz)
-	if errors.Is(err, os.ErrNotExist) {
-		return value.EmptyDoc, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	text, err := io.ReadAll(io.LimitReader(in, maxText))
-	if err != nil {
-		return nil, err
+// parseMetadata reads the text of a collection's metadata.
+func parseMetadata(text []byte) (value.Doc, error) {
+	if err := checkJSON(text); err != nil {
+		return nil, fmt.Errorf("metadata: %w", err)
 	}
 	meta, err := value.ParseJSON(string(text))
 	if err != nil {
@@ -111,7 +137,7 @@ func readMetadata(path string) (value.Doc, error) {
 // openFile opens a file that may be packed.
 func openFile(path string) (io.ReadCloser, error) {
 	f, err := os.Open(path)
-	if err != nil || !strings.HasSuffix(path, ".gz") {
+	if err != nil || !strings.HasSuffix(path, packed) {
 		return f, err
 	}
 	z, err := gzip.NewReader(f)
@@ -122,109 +148,4 @@ func openFile(path string) (io.ReadCloser, error) {
 		io.Reader
 		io.Closer
 	}{z, f}, nil
-}
-
-// restored is a collection that is being restored.
-type restored struct {
-	to       Runner
-	o        *DumpOptions
-	db, name string
-	meta     value.Doc // {options: {...}, indexes: [...]}
-}
-
-// create makes the collection with its options. One that is there is used.
-func (c *restored) create() error {
-	if c.o.Drop {
-		drop := importer{ImportOptions: ImportOptions{Database: c.db, Collection: c.target()}, to: c.to}
-		if err := drop.drop(); err != nil {
-			return err
-		}
-	}
-	if c.meta.Lookup("type").Str() == "timeseries" || c.isBuckets() {
-		return c.createSeries()
-	}
-	b := value.NewBuilder().String("create", c.name)
-	for name, v := range c.meta.Lookup("options").Doc().All() {
-		switch name {
-		case "autoIndexId", "uuid": // of old servers, and of the other server
-		default:
-			b.Append(name, v)
-		}
-	}
-	return existing(c.to.Run(b.String("$db", c.db).Doc()))
-}
-
-func (c *restored) isBuckets() bool { return reserved.IsBuckets(c.name) }
-
-// target is the collection that clients see.
-func (c *restored) target() string {
-	if series, ok := reserved.Series(c.name); ok {
-		return series
-	}
-	return c.name
-}
-
-// createSeries makes the collection whose buckets a dump has.
-func (c *restored) createSeries() error {
-	b := value.NewBuilder().String("create", c.target())
-	for name, v := range c.meta.Lookup("options").Doc().All() {
-		switch name {
-		case "timeseries", "expireAfterSeconds", "storageEngine":
-			b.Append(name, v)
-		}
-	}
-	return existing(c.to.Run(b.String("$db", c.db).Doc()))
-}
-
-// existing ignores the error that a collection exists.
-func existing(_ value.Doc, err error) error {
-	const namespaceExists = 48
-	var failed *CommandError
-	if errors.As(err, &failed) && failed.Code == namespaceExists {
-		return nil
-	}
-	return err
-}
-
-// load inserts the documents. A view has none.
-func (c *restored) load(source Source) (Result, error) {
-	if c.meta.Lookup("type").Str() == "view" {
-		return Result{}, nil
-	}
-	return Import(c.to, source, ImportOptions{
-		Database: c.db, Collection: c.name, OnError: c.failed,
-		Progress: func(n int) {
-			if c.o.Progress != nil {
-				c.o.Progress(c.db+"."+c.name, n)
-			}
-		},
-	})
-}
-
-func (c *restored) failed(err error) {
-	if c.o.OnError != nil {
-		c.o.OnError(fmt.Errorf("%s.%s: %w", c.db, c.name, err))
-	}
-}
-
-// createIndexes makes the indexes after the documents are there, which is
-// faster and lets TTL indexes see all of them.
-func (c *restored) createIndexes() error {
-	var list []value.Value
-	for v := range c.meta.Lookup("indexes").Doc().Values() {
-		b := value.NewBuilder()
-		for name, field := range v.Doc().All() {
-			if name != "ns" { // of old servers
-				b.Append(name, field)
-			}
-		}
-		if spec := b.Doc(); spec.Lookup("name").Str() != reserved.IDIndex && !spec.Lookup("clustered").Truthy() {
-			list = append(list, value.Document(spec))
-		}
-	}
-	if len(list) == 0 {
-		return nil
-	}
-	_, err := c.to.Run(value.NewDoc("createIndexes", value.String(c.target()), "indexes", value.NewArray(list...), "$db", value.String(c.db)))
-	return err
 }

@@ -20,14 +20,17 @@ const (
 	Upsert Mode = "upsert" // replace, or insert
 	Merge  Mode = "merge"  // set the fields that the document has, or insert
 	Delete Mode = "delete"
+
+	restoreMessages Mode = "restore" // store messages of a queue with their state
 )
 
 // ImportOptions say where documents go and how.
 type ImportOptions struct {
 	Database, Collection string
 
-	Drop         bool // the collection, first
-	Mode         Mode // "": Insert
+	Extra        value.Doc // further arguments of the commands; nil: none
+	Drop         bool      // the collection, first
+	Mode         Mode      // "": Insert
 	UpsertFields []string
 	StopOnError  bool
 
@@ -36,7 +39,10 @@ type ImportOptions struct {
 }
 
 // Result counts what an import did.
-type Result struct{ Imported, Failed int }
+type Result struct {
+	Imported, Failed int // documents
+	Left             int // parts of a dump that were not restored
+}
 
 // ErrStopped is returned by an import that stops at an error, which OnError
 // has received.
@@ -149,8 +155,11 @@ func (im *importer) add(doc value.Doc, line int) error {
 
 // statement returns the write statement for a document.
 func (im *importer) statement(doc value.Doc) (verb string, statement value.Doc) {
-	if im.Mode == Insert {
+	switch im.Mode {
+	case Insert:
 		return "insert", doc
+	case restoreMessages:
+		return "mqRestore", doc
 	}
 	query := value.NewBuilder()
 	for _, name := range im.UpsertFields {
@@ -176,7 +185,7 @@ func (im *importer) statement(doc value.Doc) (verb string, statement value.Doc) 
 }
 
 // sequenceNames are the arrays of statements that the commands take.
-var sequenceNames = map[string]string{"insert": "documents", "update": "updates", "delete": "deletes"}
+var sequenceNames = map[string]string{"insert": "documents", "update": "updates", "delete": "deletes", "mqRestore": "messages"}
 
 // ofTheServer are the errors of a statement that are about the server's state,
 // not about the document: every later document would fail in the same way.
@@ -191,14 +200,25 @@ var ofTheServer = map[int64]bool{
 	14031: true, // OutOfDiskSpace
 }
 
+// command is that of the batch, without its statements.
+func (im *importer) command() value.Doc {
+	b := value.NewBuilder().String(im.verb, im.Collection)
+	if im.Mode != restoreMessages {
+		b.Bool("ordered", im.StopOnError)
+	}
+	for name, v := range im.Extra.All() {
+		b.Append(name, v)
+	}
+	return b.String("$db", im.Database).Doc()
+}
+
 // flush sends the batch and reports the documents that the server refused.
 func (im *importer) flush() error {
 	if len(im.lines) == 0 {
 		return nil
 	}
 	im.seq.ID = sequenceNames[im.verb]
-	reply, err := im.to.Run(value.NewDoc(im.verb, value.String(im.Collection), "ordered", value.Bool(im.StopOnError),
-		"$db", value.String(im.Database)), im.seq)
+	reply, err := im.to.Run(im.command(), im.seq)
 	if err != nil {
 		return fmt.Errorf("lines %d to %d: %w", im.lines[0], im.lines[len(im.lines)-1], err)
 	}

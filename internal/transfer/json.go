@@ -147,10 +147,10 @@ func (s *jsonSource) skipLine() {
 // go on in the next line, and a line that begins with { begins a document: so
 // one unfinished document does not swallow those after it.
 func (s *jsonSource) document() (value.Doc, int, error) {
-	line, depth := s.line, 1
+	line := s.line
 	text := []byte{'{'}
-	quoted, escaped := false, false
-	for depth > 0 {
+	n := nesting{depth: 1}
+	for n.depth > 0 {
 		c, err := s.in.ReadByte()
 		if err != nil {
 			if err == io.EOF {
@@ -159,24 +159,17 @@ func (s *jsonSource) document() (value.Doc, int, error) {
 			return nil, line, err
 		}
 		text = append(text, c)
-		switch {
-		case c == '\n':
+		if err := n.step(c); err != nil {
+			s.skipLine()
+			s.comma = false
+			return nil, line, &LineError{Line: line, Err: err}
+		}
+		if c == '\n' {
 			s.line++
-			if next, _ := s.in.Peek(1); quoted || len(next) == 1 && next[0] == '{' {
+			if next, _ := s.in.Peek(1); n.quoted || len(next) == 1 && next[0] == '{' {
 				s.comma = false
-				return nil, line, &LineError{Line: line, Err: errors.New("the document is incomplete: " + missing(quoted))}
+				return nil, line, &LineError{Line: line, Err: errors.New("the document is incomplete: " + missing(n.quoted))}
 			}
-		case quoted && escaped:
-			escaped = false
-		case quoted && c == '\\':
-			escaped = true
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			depth++
-		case c == '}' || c == ']':
-			depth--
 		}
 		if len(text) > maxText {
 			return nil, line, fmt.Errorf("line %d: the document has more than %d bytes of text", line, maxText)

@@ -33,10 +33,3 @@ func (e *LineError) Error() string {
 
 // Unwrap returns the error without the line.
 func (e *LineError) Unwrap() error { return e.Err }
-
-// maxDocument is the largest document that a server accepts. Its text may be
-// longer, up to a limit.
-const (
-	maxDocument = 16 << 20
-	maxText     = 8 * maxDocument
-)

@@ -2,11 +2,8 @@ package transfer
 
 import (
 	"bufio"
-	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/duskdb/duskdb/value"
@@ -34,29 +31,20 @@ const (
 )
 
 type tableSource struct {
-	in      *csv.Reader
-	tabs    *bufio.Scanner
+	in      lineReader
 	table   Table
 	columns []column
-	line    int
 }
 
 // NewTable returns a source of the records of a CSV or TSV file. A column named
 // "a.b" makes the field b of a document a. Values become int32, int64 or double
 // if they look like it and strings otherwise, unless the columns have types.
 func NewTable(r io.Reader, t Table) (Source, error) {
-	in := bufio.NewReader(r)
+	in := bufio.NewReaderSize(r, 1<<16)
 	if mark, _ := in.Peek(3); string(mark) == "\xef\xbb\xbf" {
 		_, _ = in.Discard(3)
 	}
-	s := &tableSource{table: t}
-	if t.Tabs {
-		s.tabs = bufio.NewScanner(in)
-		s.tabs.Buffer(nil, maxText)
-	} else {
-		s.in = csv.NewReader(in)
-		s.in.FieldsPerRecord = -1
-	}
+	s := &tableSource{table: t, in: lineReader{in: in}}
 	names := t.Fields
 	if names == nil {
 		record, _, err := s.record()
@@ -83,28 +71,10 @@ func NewTable(r io.Reader, t Table) (Source, error) {
 
 // record reads one line of fields.
 func (s *tableSource) record() ([]string, int, error) {
-	if s.tabs == nil {
-		record, err := s.in.Read()
-		var bad *csv.ParseError
-		if errors.As(err, &bad) {
-			return nil, bad.StartLine, &LineError{Line: bad.StartLine, Err: bad.Err}
-		}
-		if err != nil {
-			return nil, 0, err
-		}
-		line, _ := s.in.FieldPos(0)
-		return record, line, nil
+	if s.table.Tabs {
+		return s.in.tabs()
 	}
-	for s.tabs.Scan() {
-		s.line++
-		if text := strings.TrimSuffix(s.tabs.Text(), "\r"); text != "" {
-			return strings.Split(text, "\t"), s.line, nil
-		}
-	}
-	if err := s.tabs.Err(); err != nil {
-		return nil, s.line, fmt.Errorf("line %d: %w", s.line+1, err)
-	}
-	return nil, s.line, io.EOF
+	return s.in.commas()
 }
 
 // Next makes a document of one record. Fields beyond the columns get the names

@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,10 +13,31 @@ import (
 type tree struct {
 	names  []string
 	leafs  []value.Value
-	below  []*tree // nil: a leaf
-	arrays bool    // names that are numbers make arrays
-	array  bool    // this is one
-	all    bool    // no field is left out: the elements of arrays are in order
+	below  []*tree        // nil: a leaf
+	arrays bool           // names that are numbers make arrays
+	array  bool           // this is one
+	all    bool           // no field is left out: the elements of arrays are in order
+	places map[string]int // of the names, once there are many
+}
+
+// few is the number of names up to which they are searched one by one.
+const few = 16
+
+// place finds a name; -1 if there is none.
+func (t *tree) place(name string) int {
+	if len(t.names) <= few {
+		return slices.Index(t.names, name)
+	}
+	if t.places == nil {
+		t.places = make(map[string]int, 2*len(t.names))
+		for i, n := range t.names {
+			t.places[n] = i
+		}
+	}
+	if i, ok := t.places[name]; ok {
+		return i
+	}
+	return -1
 }
 
 // set puts a value at a dotted path.
@@ -29,17 +51,15 @@ func (t *tree) set(path string, v value.Value) error {
 // put is set with a path that is not too long.
 func (t *tree) put(path string, v value.Value) error {
 	name, rest, nested := strings.Cut(path, ".")
-	at := -1
-	for i, n := range t.names {
-		if n == name {
-			at = i
-		}
-	}
+	at := t.place(name)
 	if at >= 0 && (!nested || t.below[at] == nil) {
 		return errors.New("another column sets the same field")
 	}
 	if at < 0 {
 		at = len(t.names)
+		if t.places != nil {
+			t.places[name] = at
+		}
 		t.names, t.leafs, t.below = append(t.names, name), append(t.leafs, v), append(t.below, nil)
 		if nested {
 			t.below[at] = &tree{arrays: t.arrays, all: t.all}
