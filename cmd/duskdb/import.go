@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"path/filepath"
 	"strings"
 
@@ -34,9 +35,10 @@ type importCmd struct {
 	UpsertFields []string `name:"upsertFields" help:"Fields to find stored documents by, comma separated; default _id. Implies --mode upsert."`
 	StopOnError  bool     `name:"stopOnError" help:"Stop at the first document that fails."`
 
-	Dump    string `type:"existingdir" help:"Restore this directory of mongodump instead of a file."`
-	Archive string `help:"Restore this archive of mongodump instead of a file; - is standard input."`
-	Quiet   bool   `help:"Show no progress."`
+	Dump    string    `type:"existingdir" help:"Restore this directory of mongodump instead of a file."`
+	Archive string    `help:"Restore this archive of mongodump instead of a file; - is standard input."`
+	Restore dumpFlags `embed:""`
+	Quiet   bool      `help:"Show no progress."`
 }
 
 // Run imports and prints a summary. It fails if any document failed.
@@ -61,8 +63,11 @@ func (i *importCmd) Run() error {
 		res, err = i.file(conn, db)
 	}
 	fmt.Printf("%d document(s) imported successfully. %d document(s) failed to import.\n", res.Imported, res.Failed)
-	if err == nil && res.Failed > 0 {
-		err = fmt.Errorf("%d document(s) failed", res.Failed)
+	if res.Left > 0 {
+		fmt.Printf("%d part(s) of the dump were not restored.\n", res.Left)
+	}
+	if err == nil && res.Failed+res.Left > 0 {
+		err = fmt.Errorf("%d document(s) failed, %d part(s) of the dump were not restored", res.Failed, res.Left)
 	}
 	return err
 }
@@ -80,10 +85,10 @@ func (i *importCmd) check() error {
 		return errors.New("give exactly one of a file, --dump and --archive")
 	}
 	if i.Dump != "" || i.Archive != "" {
-		if i.Collection != "" || i.Mode != "insert" || len(i.UpsertFields) > 0 {
-			return errors.New("--collection, --mode and --upsertFields cannot be used with a dump")
-		}
-		return nil
+		return i.checkDump()
+	}
+	if i.Restore != (dumpFlags{}) {
+		return errors.New("--noIndexRestore, --noOptionsRestore, --convertLegacyIndexes, --bypassDocumentValidation and --restoreDbUsersAndRoles need --dump or --archive")
 	}
 	if i.Type == "auto" {
 		i.Type = typeOf(i.File)
@@ -95,12 +100,51 @@ func (i *importCmd) check() error {
 		if i.File == "" {
 			return errors.New("standard input needs --collection")
 		}
-		i.Collection, _, _ = strings.Cut(filepath.Base(i.File), ".")
+		var err error
+		if i.Collection, err = collectionOf(filepath.Base(i.File), i.Type); err != nil {
+			return err
+		}
 	}
 	if len(i.UpsertFields) > 0 && i.Mode == "insert" {
 		i.Mode = "upsert"
 	}
 	return nil
+}
+
+// dumpFlags are those of mongorestore, for dumps alone.
+type dumpFlags struct {
+	NoIndexes        bool `name:"noIndexRestore" help:"Of a dump: make no indexes."`
+	NoOptions        bool `name:"noOptionsRestore" help:"Of a dump: use no options of collections, except those that make a view, a time series, a queue, a capped or a clustered collection."`
+	ConvertLegacy    bool `name:"convertLegacyIndexes" help:"Of a dump: make the keys of indexes valid that servers before 3.4 took, such as {a: true}."`
+	BypassValidation bool `name:"bypassDocumentValidation" help:"Of a dump: documents need not satisfy the validators."`
+	UsersAndRoles    bool `name:"restoreDbUsersAndRoles" help:"Of a dump: with --db, restore the users and roles of the database, too."`
+}
+
+// checkDump refuses flags that a dump does not use.
+func (i *importCmd) checkDump() error {
+	switch {
+	case i.Collection != "" || i.Mode != "insert" || len(i.UpsertFields) > 0:
+		return errors.New("--collection, --mode and --upsertFields cannot be used with a dump")
+	case i.Type != "auto" || i.HeaderLine || len(i.Fields) > 0 || i.FieldFile != "" || i.Typed || i.Arrays || i.IgnoreBlanks || i.JSONArray:
+		return errors.New("flags for JSON, CSV and TSV cannot be used with a dump")
+	case i.Restore.UsersAndRoles && i.DB == "":
+		return errors.New("--restoreDbUsersAndRoles needs --db; a whole dump is restored with its users")
+	}
+	return nil
+}
+
+// collectionOf is the collection of a file by its name. A .bson file of mongodump has the
+// whole name, escaped.
+func collectionOf(file, kind string) (string, error) {
+	if kind != "bson" {
+		name, _, _ := strings.Cut(file, ".")
+		return name, nil
+	}
+	name, err := url.QueryUnescape(strings.TrimSuffix(strings.TrimSuffix(file, ".gz"), ".bson"))
+	if err == nil && (strings.HasPrefix(name, "system.") || strings.HasPrefix(name, "$")) {
+		err = fmt.Errorf("%s is no collection of its own: restore the whole dump with --dump, or name the collection with --collection", file)
+	}
+	return name, err
 }
 
 // checkColumns refuses flags for columns that do not fit the type of the file.
@@ -191,7 +235,9 @@ func (i *importCmd) archive(conn *transfer.Conn) (transfer.Result, error) {
 
 func (i *importCmd) dumpOptions(bar *progress) transfer.DumpOptions {
 	return transfer.DumpOptions{
-		Database: i.DB, Drop: i.Drop,
-		OnError: func(err error) { bar.complain(cmp.Or(i.Dump, i.Archive), err) },
+		Database: i.DB, Drop: i.Drop, StopOnError: i.StopOnError, BypassValidation: i.Restore.BypassValidation,
+		NoIndexes: i.Restore.NoIndexes, NoOptions: i.Restore.NoOptions, ConvertLegacy: i.Restore.ConvertLegacy, UsersAndRoles: i.Restore.UsersAndRoles,
+		OnError:  func(err error) { bar.complain(cmp.Or(i.Dump, i.Archive), err) },
+		OnNotice: func(text string) { bar.complain(cmp.Or(i.Dump, i.Archive), errors.New(text)) },
 	}
 }

@@ -122,7 +122,10 @@ func (s *seeds) load(conn *transfer.Conn, file string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	collection, _, _ := strings.Cut(file, ".")
+	collection, err := collectionOf(file, form.Type)
+	if err != nil {
+		return 0, err
+	}
 	var why error
 	res, err := transfer.Import(conn, source, transfer.ImportOptions{
 		Database: s.database, Collection: collection, StopOnError: true, OnError: func(err error) { why = err },
