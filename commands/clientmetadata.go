@@ -38,7 +38,8 @@ func introduce(c *kernel.Conn, client value.Doc) error {
 // logMetadata logs who connects.
 func logMetadata(c *kernel.Call, client value.Doc) {
 	if e := c.Svc.Verbose(observe.LogNetwork, 1); e != nil {
-		e.Str("ctx", c.Conn.Context()).Str("remote", c.Conn.Remote).Str("client", c.Conn.Context()).RawJSON("doc", []byte(client.JSON())).Msg("client metadata")
+		e.Str("ctx", c.Conn.Context()).Str("remote", c.Conn.Remote).Str("client", c.Conn.Context())
+		observe.LogDocument(client, c.Svc.Options.LogLimit.Bytes()).AddTo(e, "doc").Msg("client metadata")
 	}
 }
 

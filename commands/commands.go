@@ -38,6 +38,8 @@ type (
 	ClassLatency = diagnostics.ClassLatency
 	// LogLines are the latest log lines, which getLog shows.
 	LogLines = observe.LogLines
+	// LogLimit bounds the attributes of log lines.
+	LogLimit = observe.LogLimit
 	// Profiling are the options of the profiler.
 	Profiling = observe.Profiling
 )

@@ -32,6 +32,11 @@ func handleCommand(s *kernel.Service, ctx context.Context, conn *kernel.Conn, re
 	} else if !c.NoOK {
 		b.Double("ok", 1)
 	}
+	if b.Len() > maxReply {
+		err = tooLarge(b.Len(), err)
+		b.Reset(dst)
+		appendError(s, c, b, err)
+	}
 	appendTrailer(s, c, b)
 	diagnostics.Observe(s, c, b.Doc(), err)
 	if err == nil && concern.Unacknowledged(c) { // only the profiler sees the outcome
@@ -44,6 +49,21 @@ func handleCommand(s *kernel.Service, ctx context.Context, conn *kernel.Conn, re
 	c.CloseScripts()
 	c.End()
 	return out, response
+}
+
+// maxReply is the size of the largest reply: a document may have 16 KB more than what is
+// stored, and what is around it as many.
+const maxReply = kernel.MaxDocumentBytes + 32<<10
+
+// tooLarge returns the error of a reply that is too large for a client: of an error, what it
+// is without its further fields.
+func tooLarge(size int, err error) error {
+	if err == nil {
+		return mongoerr.Newf(mongoerr.BSONObjectTooLarge, "BSONObj size: %d (0x%X) is invalid. Size must be between 0 and %d(16MB)", size, size, kernel.MaxDocumentBytes+16<<10)
+	}
+	short := *mongoerr.From(err)
+	short.Extra = nil
+	return &short
 }
 
 // run takes a command through the gate and runs it.
@@ -102,7 +122,7 @@ func execute(s *kernel.Service, c *kernel.Call) error {
 	s.Ops.Add(c.Op)
 	defer s.Ops.Remove(c.Op)
 	if e := s.Verbose(observe.LogCommand, 2); e != nil {
-		e.Str("db", c.DB).RawJSON("commandArgs", []byte(c.Op.Body.JSON())).Msg("About to run the command")
+		observe.LogDocument(c.Op.Body, s.Options.LogLimit.Bytes()).AddTo(e.Str("db", c.DB), "commandArgs").Msg("About to run the command")
 	}
 	if c.Cmd.Flags&kernel.Reads != 0 {
 		kernel.CountReadConcern(&s.Metrics.ReadConcerns, c)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/duskdb/duskdb/value"
 )
@@ -25,14 +26,31 @@ type Field struct {
 	Value value.Value
 }
 
+// MaxMessage is the longest message of an error in bytes, so that a reply has room for it
+// whatever it quotes.
+const MaxMessage = 64 << 10
+
 // New returns an error with a code and a message.
-func New(code Code, msg string) *Error { return &Error{Code: code, Message: msg} }
+func New(code Code, msg string) *Error { return &Error{Code: code, Message: bounded(msg)} }
+
+// bounded returns a message, or the beginning of one that is too long.
+func bounded(msg string) string {
+	const mark = "..."
+	if len(msg) <= MaxMessage {
+		return msg
+	}
+	end := MaxMessage - len(mark)
+	for end > 0 && !utf8.RuneStart(msg[end]) {
+		end--
+	}
+	return msg[:end] + mark
+}
 
 // Newf makes an error with a formatted message. A %w verb makes its operand
 // the cause.
 func Newf(code Code, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
-	return &Error{Code: code, Message: err.Error(), cause: errors.Unwrap(err)}
+	return &Error{Code: code, Message: bounded(err.Error()), cause: errors.Unwrap(err)}
 }
 
 // UnknownField is the error of mongod's argument parser (IDL) for an unknown
@@ -89,7 +107,7 @@ func (e *Error) WithCause(cause error) *Error {
 // by :: ", which is how MongoDB adds context to a message.
 func (e *Error) WithPrefix(prefix string) *Error {
 	c := *e
-	c.Message = prefix + " :: caused by :: " + e.Message
+	c.Message = bounded(prefix + " :: caused by :: " + e.Message)
 	return &c
 }
 

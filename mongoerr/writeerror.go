@@ -45,6 +45,45 @@ func NewWriteError(index int, err error) *WriteError {
 	return w
 }
 
+// Room bounds what the errors of one command quote, so that its reply has room for all of
+// them. The zero value is ready to use.
+type Room struct{ count, messages, extra int }
+
+// Bounds of a [Room]. The messages are bounded as in mongod: of all errors but the first
+// ones the message is empty once they have so many bytes together.
+const (
+	roomMessages = 1 << 20
+	roomErrors   = 2
+	roomExtra    = 8 << 20
+)
+
+// Admit returns an error as the reply shows it: without its message or its extra fields if
+// there is no room for them.
+func (r *Room) Admit(e *Error) *Error {
+	extra := 0
+	for _, f := range e.Extra {
+		extra += len(f.Key) + len(f.Value.Bytes())
+	}
+	message := len(e.Message)
+	if r.count >= roomErrors && r.messages >= roomMessages {
+		message = 0
+	}
+	if r.extra+extra > roomExtra {
+		extra = -1
+	}
+	r.count++
+	r.messages += message
+	r.extra += max(extra, 0)
+	if message == len(e.Message) && extra >= 0 {
+		return e
+	}
+	short := &Error{Code: e.Code, Message: e.Message[:message], Labels: e.Labels}
+	if extra >= 0 {
+		short.Extra = e.Extra
+	}
+	return short
+}
+
 // Error describes the failure with the statement's position.
 func (w *WriteError) Error() string { return fmt.Sprintf("write %d: %v", w.Index, w.Err) }
 

@@ -96,6 +96,7 @@ func (c *conn) run() {
 		c.srv.log.Info().Str("remote", c.client.Remote).Err(err).Msg("connection not secured")
 		return
 	}
+	c.srv.service.Connected(c.client)
 	c.source.Reader = c.stream
 	c.reader = wire.NewReader(counting{&c.source, &c.progress.received})
 	c.reader.SetBudget(c.srv.inFlight)

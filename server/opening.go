@@ -55,7 +55,7 @@ func (s *Server) openService(memory int64) (err error) {
 		NoScripting: cfg.NoScripting, ReplSet: cfg.ReplSet, AdvertiseHost: cfg.AdvertiseHost, Host: s.host(), AskSelf: s.askSelf, OplogBytes: int64(cfg.OplogSizeMB) << 20,
 		OplogMinRetentionMillis: int64(cfg.OplogMinRetentionHours * 3600_000),
 		Engine:                  s.engine, Clock: s.clock, Log: cfg.Log, TempDir: temp, DBPath: path, Parameters: s.config.Parameters,
-		Argv: cfg.Argv, Parsed: cfg.Parsed, TestClock: s.config.TestClock, CommonClock: s.config.Clock == nil, Shutdown: cfg.OnShutdown, Lines: cfg.Lines, DuskDB: cfg.Version,
+		Argv: cfg.Argv, Parsed: cfg.Parsed, TestClock: s.config.TestClock, CommonClock: s.config.Clock == nil, Shutdown: cfg.OnShutdown, Lines: cfg.Lines, LogLimit: cfg.LogLimit, DuskDB: cfg.Version,
 		Memory: memory, MaxConns: cfg.MaxConns, Compressors: cfg.Compressors, Warnings: warnings,
 		Security: s.security(), RotateLog: cfg.RotateLog, Profiling: cfg.Profiling,
 	})

@@ -40,6 +40,10 @@ import (
 // as a writer.
 type LogLines = commands.LogLines
 
+// LogLimit bounds the attributes of log lines, which may repeat what clients have sent; its
+// Writer goes between the logger and where the lines are kept.
+type LogLimit = commands.LogLimit
+
 // MongoDBVersion is the version of MongoDB whose behaviour the server
 // implements.
 const MongoDBVersion = commands.ServerVersion
@@ -119,12 +123,15 @@ type Config struct {
 	ConsoleHosts []string
 	// Repair salvages the readable part of data that was damaged on disk, instead
 	// of refusing it. The damaged file is kept.
-	Repair  bool
-	Log     zerolog.Logger
-	Lines   *LogLines // lines for getLog; nil: none
-	Argv    []string  // the command line, for getCmdLineOpts
-	Parsed  value.Doc
-	Version string // DuskDB's own
+	Repair bool
+	Log    zerolog.Logger
+	Lines  *LogLines // lines for getLog; nil: none
+	// LogLimit is what the writer of Log was made with, so that the parameter maxLogSizeKB
+	// has an effect; nil: the lines are not bounded.
+	LogLimit *LogLimit
+	Argv     []string // the command line, for getCmdLineOpts
+	Parsed   value.Doc
+	Version  string // DuskDB's own
 	// RotateLog starts a new log file; nil: the log is not a file.
 	RotateLog func() error
 	// Profiling holds the initial settings of the profiler; nil: off, and

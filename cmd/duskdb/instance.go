@@ -65,20 +65,20 @@ type instance struct {
 // prepare opens the log, and makes the configuration out of the flags, their variables and
 // the configuration file.
 func (s *serveCmd) prepare() (*instance, error) {
-	lines := &server.LogLines{}
-	log, file, err := s.logger(lines)
+	lines, limit := &server.LogLines{}, &server.LogLimit{}
+	log, file, err := s.logger(lines, limit)
 	if err != nil {
 		return nil, err
 	}
 	r := &instance{log: log, file: file, stop: make(chan struct{})}
-	if err := s.configure(r, lines); err != nil {
+	if err := s.configure(r, lines, limit); err != nil {
 		r.close()
 		return nil, err
 	}
 	return r, nil
 }
 
-func (s *serveCmd) configure(r *instance, lines *server.LogLines) error {
+func (s *serveCmd) configure(r *instance, lines *server.LogLines, limit *server.LogLimit) error {
 	params, err := s.parameters(r.log)
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func (s *serveCmd) configure(r *instance, lines *server.LogLines) error {
 		}
 	}
 	r.cfg = s.config(params)
-	r.cfg.Log, r.cfg.Lines, r.cfg.FileMode = r.log, lines, files
+	r.cfg.Log, r.cfg.Lines, r.cfg.LogLimit, r.cfg.FileMode = r.log, lines, limit, files
 	r.cfg.OnShutdown = sync.OnceFunc(func() { close(r.stop) })
 	if r.file != nil {
 		r.cfg.RotateLog = r.file.rotate

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/server"
 )
 
 // logFile is a log in a file that can be rotated. It is safe for concurrent
@@ -87,7 +88,7 @@ func (l *logFile) rotate() error {
 // logger opens the log: readable on a terminal, JSON lines otherwise. All
 // lines also go to lines, as JSON, in mongod's form if the log has it. The file is nil if
 // the log goes to standard error.
-func (s *serveCmd) logger(lines io.Writer) (zerolog.Logger, *logFile, error) {
+func (s *serveCmd) logger(lines io.Writer, limit *server.LogLimit) (zerolog.Logger, *logFile, error) {
 	var out io.Writer = os.Stderr
 	var file *logFile
 	terminal := term.IsTerminal(int(os.Stderr.Fd()))
@@ -109,7 +110,7 @@ func (s *serveCmd) logger(lines io.Writer) (zerolog.Logger, *logFile, error) {
 	if s.Quiet {
 		level = zerolog.WarnLevel
 	}
-	return zerolog.New(zerolog.MultiLevelWriter(out, lines)).Level(level).With().Timestamp().Logger(), file, nil
+	return zerolog.New(limit.Writer(zerolog.MultiLevelWriter(out, lines))).Level(level).With().Timestamp().Logger(), file, nil
 }
 
 // rotateLog is logRotate for those who send a signal.

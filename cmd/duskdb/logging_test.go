@@ -24,7 +24,7 @@ func TestLogRotateRename(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := parse(t, "--logpath", path, "--logappend")
-	log, file, err := s.logger(&strings.Builder{})
+	log, file, err := s.logger(&strings.Builder{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestLogRotateRename(t *testing.T) {
 func TestLogRotateReopen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "duskdb.log")
 	s := parse(t, "--logpath", path, "--logRotate", "reopen")
-	log, file, err := s.logger(&strings.Builder{})
+	log, file, err := s.logger(&strings.Builder{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestLogRotateReopen(t *testing.T) {
 func TestLogRotateFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "duskdb.log")
 	s := parse(t, "--logpath", path)
-	log, file, err := s.logger(&strings.Builder{})
+	log, file, err := s.logger(&strings.Builder{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestLogRotateFails(t *testing.T) {
 
 func TestLogToStandardError(t *testing.T) {
 	s := parse(t, "--quiet", "--logFormat", "json")
-	log, file, err := s.logger(&strings.Builder{})
+	log, file, err := s.logger(&strings.Builder{}, nil)
 	if err != nil || file != nil || log.GetLevel() != zerolog.WarnLevel {
 		t.Errorf("%v, file %v, level %v", err, file, log.GetLevel())
 	}

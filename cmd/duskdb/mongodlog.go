@@ -127,9 +127,14 @@ func (l *logLine) asMongod(port int) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `{"t":{"$date":%s},"s":%-6s"c":%-12s"id":%-9s"ctx":%s,"msg":%s`,
 		jsonText(l.at), jsonText(l.severity(known))+",", jsonText(l.component)+",", strconv.Itoa(of.id)+",", jsonText(l.ctx), jsonText(l.message))
+	cut := l.take("truncated")
 	if len(l.attr) > 0 {
 		b.WriteString(`,"attr":`)
 		b.Write(document(l.attr))
+	}
+	if cut != nil {
+		b.WriteString(`,"truncated":`)
+		b.Write(cut)
 	}
 	b.WriteString("}\n")
 	return b.Bytes()

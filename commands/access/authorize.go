@@ -28,7 +28,8 @@ func Authorize(c *kernel.Call) error {
 	if err != nil {
 		return err
 	}
-	c.Conn.User, c.User = u, u
+	c.Conn.SetUser(u)
+	c.User = u
 	if c.Cmd.Flags&kernel.PreAuth != 0 {
 		return nil
 	}

@@ -115,6 +115,7 @@ type bulkWrite struct {
 	errorsOnly bool
 	stopped    bool
 	results    []value.Doc
+	room       mongoerr.Room // for the errors among results
 
 	errors, inserted, matched, modified, upserted, deleted int64
 }
@@ -382,7 +383,7 @@ func (w *bulkWrite) fail(i int, err error) error {
 	if t := w.c.Transaction(); t != nil { // the transaction ends, and so does the batch
 		t.Failed, w.stopped = true, true
 	}
-	e := mongoerr.From(err)
+	e := w.room.Admit(mongoerr.From(err))
 	b := value.NewBuilder()
 	b.Double("ok", 0).Int32("idx", int32(i)).Int32("code", int32(e.Code)).String("errmsg", e.Text())
 	for _, f := range e.Extra {

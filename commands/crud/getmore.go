@@ -36,7 +36,7 @@ func runGetMore(c *kernel.Call) error {
 	}
 	c.Svc.Metrics.Opcounters.Getmore.Add(1)
 	ns := storage.Namespace{DB: c.DB, Coll: a.Collection}
-	cur, err := c.Svc.Cursors.Take(int64(a.GetMore), c.Kill)
+	cur, err := c.Svc.Cursors.Take(int64(a.GetMore), c.Op, c.Kill)
 	if err != nil {
 		return err
 	}

@@ -114,18 +114,20 @@ func runGetLog(c *kernel.Call) error {
 		return mongoerr.New(mongoerr.TypeMismatch, "Argument to getLog must be of type String; found "+which.String()+" of type "+which.Kind().String())
 	}
 	var lines []string
+	var total int64
 	switch which.Str() {
 	case "*":
 		c.Reply.StartArray("names").String("", "global").String("", "startupWarnings").End()
 		return nil
 	case "global":
-		lines = c.Svc.Options.Lines.Last()
+		lines, total = c.Svc.Options.Lines.Last()
 	case "startupWarnings":
 		lines = startupWarnings(c.Svc)
+		total = int64(len(lines))
 	default:
 		return mongoerr.Newf(mongoerr.OperationFailed, "No log named '%s'", which.Str())
 	}
-	c.Reply.Int32("totalLinesWritten", int32(len(lines)))
+	c.Reply.Append("totalLinesWritten", value.Int(total))
 	c.Reply.StartArray("log")
 	for _, line := range lines {
 		c.Reply.String("", line)

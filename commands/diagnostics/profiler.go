@@ -9,6 +9,7 @@ import (
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/gate"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/observe"
 	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
@@ -40,9 +41,7 @@ func Observe(s *kernel.Service, c *kernel.Call, reply value.Doc, err error) {
 		hit, _ = setting.Filter.Match(expr.NewEnv(c.Now), entry)
 	}
 	if hit || told {
-		s.Log.Info().Str("ns", entry.Lookup("ns").Str()).Int64("durationMillis", took.Milliseconds()).
-			Str("ctx", c.Conn.Context()).Str("remote", c.Conn.Remote).
-			RawJSON("attr", []byte(entry.JSON())).Msg("Slow query")
+		logSlow(c, entry, took)
 	}
 	if setting.Level == 2 || setting.Level == 1 && hit {
 		if err := write.WriteProfile(s, c, entry); err != nil {
@@ -51,13 +50,48 @@ func Observe(s *kernel.Service, c *kernel.Call, reply value.Doc, err error) {
 	}
 }
 
+// logSlow writes the line of a slow operation: the entry, with commands that are truncated as
+// attributes of the log, not as those of the profiler.
+func logSlow(c *kernel.Call, entry value.Doc, took time.Duration) {
+	limit := c.Svc.Options.LogLimit.Bytes()
+	text, cut := []byte{'{'}, value.NewBuilder()
+	for name, v := range entry.All() {
+		d := value.NewDoc(name, v)
+		switch name {
+		case "command":
+			d = value.NewDoc(name, value.Document(profiledCommand(c)))
+		case "originatingCommand":
+			d = value.NewDoc(name, value.Document(c.Counts.Origin))
+		}
+		if len(text) > 1 {
+			text = append(text, ',')
+		}
+		if name != "command" && name != "originatingCommand" { // their texts are cut by the log itself
+			field := d.JSON()
+			text = append(text, field[1:len(field)-1]...)
+			continue
+		}
+		shown := observe.LogDocument(d.Lookup(name).Doc(), limit)
+		text = append(append(text, `"`+name+`":`...), shown.Text...)
+		if shown.Truncated != nil {
+			cut.Document(name, shown.Truncated)
+		}
+	}
+	line := c.Svc.Log.Info().Str("ns", entry.Lookup("ns").Str()).Int64("durationMillis", took.Milliseconds()).
+		Str("ctx", c.Conn.Context()).Str("remote", c.Conn.Remote).RawJSON("attr", append(text, '}'))
+	if d := cut.Doc(); !d.IsEmpty() {
+		line.RawJSON("truncated", []byte(d.JSON()))
+	}
+	line.Msg("Slow query")
+}
+
 // profileEntry describes a command that has run, in the form of
 // system.profile.
 func profileEntry(c *kernel.Call, reply value.Doc, err error, took time.Duration) value.Doc {
 	b := value.NewBuilder()
-	b.String("op", opKind(c.Cmd.Name)).String("ns", kernel.OperationNamespace(c.Op)).Document("command", kernel.Truncated(profiledCommand(c)))
+	b.String("op", opKind(c.Cmd.Name)).String("ns", kernel.OperationNamespace(c.Op)).Document("command", kernel.Truncated(profiledCommand(c), kernel.MaxProfiled))
 	if c.Counts.Origin != nil {
-		b.Document("originatingCommand", kernel.Truncated(c.Counts.Origin))
+		b.Document("originatingCommand", kernel.Truncated(c.Counts.Origin, kernel.MaxProfiled))
 	}
 	cursor, hasCursor := reply.Get("cursor")
 	if id := cursor.Doc().Lookup("id").Int64(); id != 0 {
@@ -95,9 +129,12 @@ func profileEntry(c *kernel.Call, reply value.Doc, err error, took time.Duration
 	return b.Doc()
 }
 
-// profiledCommand is the command as the profiler shows it: an update or
-// delete of one statement by that statement.
+// profiledCommand is the command as the profiler shows it: an update or delete of one
+// statement by that statement, a getMore with the comment of the command that it continues.
 func profiledCommand(c *kernel.Call) value.Doc {
+	if c.Counts.Origin != nil {
+		return kernel.WithComment(c.Op.Body, c.Counts.Origin)
+	}
 	argument := map[string]string{"update": "updates", "delete": "deletes"}[c.Cmd.Name]
 	if argument == "" {
 		return c.Op.Body

@@ -128,7 +128,7 @@ func writeGlobalLock(c *kernel.Call, b *value.Builder) {
 	b.Int64("totalTime", c.Svc.Clock.Now().Sub(c.Svc.StartedAt).Microseconds())
 	b.StartDocument("currentQueue").Int32("total", 0).Int32("readers", 0).Int32("writers", 0).End()
 	var readers, writers int32
-	for _, op := range c.Svc.Ops.List(false) {
+	for _, op := range c.Svc.Ops.List() {
 		switch cmd := c.Svc.Table[op.Name]; {
 		case cmd == nil || cmd.Flags&kernel.Waits != 0:
 		case cmd.Flags&kernel.Writes != 0:

@@ -86,7 +86,7 @@ func FirstBatch(c *kernel.Call, r CursorRequest) error {
 	transaction.AppendCursorFields(c, cur)
 	var id int64
 	if (!done || r.Tailable && !cur.StreamEnded()) && !r.SingleBatch {
-		cur.Created = c.Body.Clone()
+		cur.Created = kernel.Truncated(c.Body, kernel.MaxProfiled)
 		cur.Grants, cur.Asked = access.Grants(c), c.User
 		cur.Opened, cur.Plan, cur.Access = c.Svc.Real.Now(), c.Counts.Plan, c.Counts.Access
 		if !r.AwaitData {

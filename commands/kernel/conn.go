@@ -1,7 +1,9 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -57,9 +59,11 @@ type Conn struct {
 
 	work workspace // reused by one command after the other
 
-	User         *auth.User         // the authenticated user
+	User         *auth.User         // the authenticated user; changed by SetUser
 	Conversation *auth.Conversation // a running authentication
 	Subject      string             // of the client's certificate, if it was verified
+
+	userName atomic.Pointer[string] // of User, as "db.name"; nil: nobody logged in
 }
 
 // NewConn registers a connection.
@@ -67,8 +71,29 @@ func (s *Service) NewConn(remote, local string) *Conn {
 	return &Conn{ID: s.lastConn.Add(1), Remote: remote, Local: local}
 }
 
+// Connected lists a connection, until CloseConn, for those who ask which there are. Its
+// addresses do not change any more.
+func (s *Service) Connected(c *Conn) { s.conns.Store(c.ID, c) }
+
+// IdleConns returns the listed connections without a running operation, ordered by their ids.
+func (s *Service) IdleConns() (idle []*Conn) {
+	busy := map[*Conn]bool{}
+	for _, op := range s.Ops.List() {
+		busy[op.Conn] = true
+	}
+	s.conns.Range(func(_, v any) bool {
+		if c := v.(*Conn); !busy[c] {
+			idle = append(idle, c)
+		}
+		return true
+	})
+	slices.SortFunc(idle, func(a, b *Conn) int { return cmp.Compare(a.ID, b.ID) })
+	return idle
+}
+
 // CloseConn ends the commands of a connection and releases what it holds.
 func (s *Service) CloseConn(c *Conn) {
+	s.conns.Delete(c.ID)
 	s.Ops.killConn(c.ID)
 	if c.work.busy.CompareAndSwap(false, true) { // it stays busy
 		c.work.close()
@@ -77,6 +102,28 @@ func (s *Service) CloseConn(c *Conn) {
 
 // SetSubject notes the subject of the client's verified TLS certificate.
 func (c *Conn) SetSubject(subject string) { c.Subject = subject }
+
+// SetUser notes who is logged in, nil for nobody.
+func (c *Conn) SetUser(u *auth.User) {
+	if u == c.User {
+		return
+	}
+	c.User = u
+	var name *string
+	if u != nil {
+		id := u.Name.ID()
+		name = &id
+	}
+	c.userName.Store(name)
+}
+
+// UserName returns who is logged in, as "db.name", "" for nobody. Any goroutine may call it.
+func (c *Conn) UserName() string {
+	if name := c.userName.Load(); name != nil {
+		return *name
+	}
+	return ""
+}
 
 // SetClient remembers the metadata of the handshake.
 func (c *Conn) SetClient(doc value.Doc) {

@@ -51,16 +51,23 @@ type Cursor struct {
 	TimeLeft  time.Duration           // of the command that made it, for further batches; 0: as much as they take
 	lastUsed  time.Time               // real time, guarded by the registry
 	inUse     bool                    // guarded by the registry
+	user      int32                   // id of the getMore that uses it, 0: none; guarded by the registry
+	before    delivered               // what it had returned before that getMore, guarded by the registry
 	killed    bool                    // guarded by the registry
 	interrupt context.CancelCauseFunc // ends the getMore that uses it, guarded by the registry
 	Opened    time.Time               // real time
-	Returned  int64                   // documents
-	Batches   int64                   // with them
-	Plan      string                  // of the command that made it, see planSummary
-	Access    observe.PlanInfo        // how the command found its documents
-	Created   value.Doc               // the command that made it, for currentOp and comments
-	Extra     func(b *value.Builder)  // further fields of the cursor document
-	SetOp     func(*Call)             // hands the running command to the iterator
+	delivered
+	Plan    string                 // of the command that made it, see planSummary
+	Access  observe.PlanInfo       // how the command found its documents
+	Created value.Doc              // the command that made it, truncated as by the profiler; for currentOp and comments
+	Extra   func(b *value.Builder) // further fields of the cursor document
+	SetOp   func(*Call)            // hands the running command to the iterator
+}
+
+// delivered is how much a cursor has returned.
+type delivered struct {
+	Returned int64 // documents
+	Batches  int64 // with them
 }
 
 // StreamEnded reports whether the cursor reads a change stream that is over.
@@ -99,8 +106,8 @@ func (r *Cursors) Add(c *Cursor) error {
 	return nil
 }
 
-// Take checks a cursor out for a getMore, which interrupt can end.
-func (r *Cursors) Take(id int64, interrupt context.CancelCauseFunc) (*Cursor, error) {
+// Take checks a cursor out for a getMore, an operation that interrupt can end.
+func (r *Cursors) Take(id int64, op *Operation, interrupt context.CancelCauseFunc) (*Cursor, error) {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
 	c := r.Open[id]
@@ -110,7 +117,7 @@ func (r *Cursors) Take(id int64, interrupt context.CancelCauseFunc) (*Cursor, er
 	if c.inUse {
 		return nil, mongoerr.Newf(mongoerr.CursorInUse, "cursor id %d is already in use", id)
 	}
-	c.inUse, c.interrupt = true, interrupt
+	c.inUse, c.interrupt, c.user, c.before = true, interrupt, op.ID, c.delivered
 	return c, nil
 }
 
@@ -121,7 +128,7 @@ func cursorNotFound(id int64) error {
 // Release puts a cursor back; it is closed if it was killed meanwhile.
 func (r *Cursors) Release(c *Cursor, now time.Time) {
 	r.Mu.Lock()
-	c.inUse, c.interrupt, c.lastUsed = false, nil, now
+	c.inUse, c.interrupt, c.user, c.lastUsed = false, nil, 0, now
 	killed := c.killed
 	r.Mu.Unlock()
 	if killed {
@@ -228,14 +235,38 @@ func AppendLSID(b *value.Builder, s *session.Session) {
 	b.StartDocument("lsid").Append("id", value.Binary(4, s.Key.ID[:])).Append("uid", value.Binary(0, s.Record.UID[:])).End()
 }
 
-// Idle describes the wanted cursors that no command reads at the moment.
-func (r *Cursors) Idle(wanted func(*Cursor) bool) (docs []value.Doc) {
+// ActiveCursor is the cursor of a getMore that runs.
+type ActiveCursor struct {
+	Doc     value.Doc // as currentOp shows it
+	Created value.Doc // the command that opened it
+}
+
+// Active describes the cursors that getMores use, by the ids of these operations. Commands
+// are [Truncated] to maxBody bytes, unless it is negative.
+func (r *Cursors) Active(maxBody int) map[int32]ActiveCursor {
+	active := map[int32]ActiveCursor{}
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
+	for _, c := range r.Open {
+		if c.user != 0 {
+			b := value.NewBuilder()
+			c.appendFields(b, c.before, maxBody)
+			b.Int64("operationUsingCursorId", int64(c.user))
+			active[c.user] = ActiveCursor{b.Doc(), c.Created}
+		}
+	}
+	return active
+}
+
+// Idle describes the wanted cursors that no command reads at the moment. Commands are
+// [Truncated] to maxBody bytes, unless it is negative.
+func (r *Cursors) Idle(wanted func(*Cursor) bool, maxBody int) (docs []value.Doc) {
 	host, _ := os.Hostname()
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
 	for _, c := range r.Open {
 		if !c.inUse && wanted(c) {
-			docs = append(docs, c.describe(host))
+			docs = append(docs, c.describe(host, maxBody))
 		}
 	}
 	slices.SortFunc(docs, func(a, b value.Doc) int { // the oldest first
@@ -248,7 +279,7 @@ func createdDate(d value.Doc) int64 { return d.Lookup("cursor").Doc().Lookup("cr
 
 // describe returns the document of an idle cursor. The caller holds the lock of the
 // registry.
-func (c *Cursor) describe(host string) value.Doc {
+func (c *Cursor) describe(host string, maxBody int) value.Doc {
 	b := value.NewBuilder()
 	b.String("type", "idleCursor").String("host", host).String("ns", c.NS.String())
 	if c.Session != nil {
@@ -257,10 +288,21 @@ func (c *Cursor) describe(host string) value.Doc {
 	if p := observe.PlanSummary(c.Plan, c.Access); p != "" {
 		b.String("planSummary", p)
 	}
-	b.StartDocument("cursor").Int64("cursorId", c.ID).
-		Int64("nDocsReturned", c.Returned).Int64("nBatchesReturned", c.Batches).
-		Bool("tailable", c.Tailable).Bool("awaitData", c.AwaitData).
-		Document("originatingCommand", Truncated(c.Created)).Bool("noCursorTimeout", c.NoTimeout).
-		Date("lastAccessDate", c.lastUsed.UnixMilli()).Date("createdDate", c.Opened.UnixMilli()).End()
+	b.StartDocument("cursor")
+	c.appendFields(b, c.delivered, maxBody)
+	b.End()
 	return b.Doc()
+}
+
+// appendFields writes the fields that describe the cursor. The caller holds the lock of the
+// registry.
+func (c *Cursor) appendFields(b *value.Builder, n delivered, maxBody int) {
+	created := c.Created
+	if maxBody >= 0 {
+		created = Truncated(created, maxBody)
+	}
+	b.Int64("cursorId", c.ID).Int64("nDocsReturned", n.Returned).Int64("nBatchesReturned", n.Batches).
+		Bool("tailable", c.Tailable).Bool("awaitData", c.AwaitData).
+		Document("originatingCommand", created).Bool("noCursorTimeout", c.NoTimeout).
+		Date("lastAccessDate", c.lastUsed.UnixMilli()).Date("createdDate", c.Opened.UnixMilli())
 }

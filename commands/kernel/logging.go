@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"math"
+
 	"github.com/rs/zerolog"
 
 	"github.com/duskdb/duskdb/commands/observe"
@@ -16,8 +18,8 @@ func (s *Service) Verbose(c observe.LogComponent, level int32) *zerolog.Event {
 	return s.Log.Debug().Str("c", observe.ComponentNames[c].Short).Int32("verbosity", level)
 }
 
-// LogParameters are the two parameters that say how much is logged. They are
-// two views of the same levels.
+// LogParameters are the parameters that say how much is logged. The first two are views of
+// the same levels.
 func LogParameters() []Parameter {
 	level := CheckInt("logLevel", 0, 5)
 	return []Parameter{
@@ -38,6 +40,10 @@ func LogParameters() []Parameter {
 				}
 			},
 			read: func(s *Service) value.Value { return value.Document(s.Verbosity.Document()) },
+		},
+		{
+			Name: "maxLogSizeKB", Initial: value.Int32(10), Startup: true, Runtime: true, Check: CheckInt("maxLogSizeKB", 0, math.MaxInt32),
+			OnChange: func(s *Service, v value.Value) { s.Options.LogLimit.SetKB(v.SafeInt64()) },
 		},
 	}
 }

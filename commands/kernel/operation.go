@@ -14,11 +14,12 @@ import (
 
 // Operation is a running command. currentOp shows it and killOp ends it.
 type Operation struct {
-	ID      int32  // opid in currentOp
-	Conn    *Conn  // that it came on; nil: the server runs it
-	Started int64  // server clock, milliseconds
-	Name    string // of the command, not an alias
-	ns      string
+	ID      int32                   // opid in currentOp
+	Conn    *Conn                   // that it came on; nil: the server runs it
+	Started int64                   // server clock, milliseconds
+	Name    string                  // of the command, not an alias
+	ns      string                  // of a copy
+	Shape   string                  // queryShapeHash, of a copy
 	Body    value.Doc               // valid while the operation runs
 	Cancel  context.CancelCauseFunc // ends the command
 	Session *session.Session        // that it runs in; nil: in none
@@ -118,18 +119,31 @@ func (r *Operations) killConn(id int64) {
 	r.Kill(mongoerr.New(mongoerr.ClientDisconnect, "client disconnected"), func(op *Operation) bool { return op.Conn != nil && op.Conn.ID == id })
 }
 
-// List copies what currentOp shows, ordered by id.
-func (r *Operations) List(copyBody bool) []*Operation {
+// List copies the running operations, ordered by id, without their commands.
+func (r *Operations) List() []*Operation { return r.list(func(_, _ *Operation) {}) }
+
+// ListWith is List with the commands, [Truncated] to maxBody bytes unless it is negative, and
+// their shapes, which shape returns.
+func (r *Operations) ListWith(maxBody int, shape func(body value.Doc) string) []*Operation {
+	return r.list(func(shown, op *Operation) {
+		if shown.Shape = shape(op.Body); maxBody < 0 {
+			shown.Body = op.Body.Clone()
+		} else {
+			shown.Body = Truncated(op.Body, maxBody)
+		}
+	})
+}
+
+// list copies the operations. more adds to a copy, while the operation is valid.
+func (r *Operations) list(more func(shown, op *Operation)) []*Operation {
 	var out []*Operation
 	r.Each(func(op *Operation) {
 		shown := &Operation{
 			ID: op.ID, Conn: op.Conn, Started: op.Started, Name: strings.Clone(op.Name),
-			ns: op.ns, Session: op.Session, User: op.User,
+			ns: strings.Clone(OperationNamespace(op)), Session: op.Session, User: op.User,
 		}
 		shown.Killed.Store(op.Killed.Load())
-		if copyBody {
-			shown.Body = op.Body.Clone()
-		}
+		more(shown, op)
 		if p := op.Plan.Load(); p != nil {
 			shown.Plan.Store(p)
 		}
@@ -159,6 +173,9 @@ func (r *Operations) CountClients() (n int) {
 // OperationNamespace returns the namespace that an operation works on, as currentOp
 // shows it.
 func OperationNamespace(op *Operation) string {
+	if op.ns != "" {
+		return op.ns
+	}
 	return requestNamespace(op.Name, op.Body, op.Body.Lookup("$db").Str())
 }
 
@@ -188,32 +205,4 @@ func (c *Call) Profiled() bool {
 		return true
 	}
 	return c.Cmd.On == OnCollection
-}
-
-// mostProfiled is the size of a command that is shown whole.
-const mostProfiled = 50 << 10
-
-// Truncated returns a command as the profiler shows it: of a long one, the beginning of its
-// text, and its comment.
-func Truncated(d value.Doc) value.Doc {
-	if len(d) <= mostProfiled {
-		return d
-	}
-	comment, commented := d.Get("comment")
-	rest := value.NewBuilder()
-	for name, v := range d.All() {
-		if name != "comment" {
-			rest.Append(name, v)
-		}
-	}
-	text := rest.Doc().String()
-	if len(text) > mostProfiled {
-		text = strings.ToValidUTF8(text[:mostProfiled-3], "") + "..."
-	}
-	b := value.NewBuilder()
-	b.String("$truncated", text)
-	if commented {
-		b.Append("comment", comment)
-	}
-	return b.Doc()
 }

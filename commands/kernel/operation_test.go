@@ -29,7 +29,7 @@ func TestRunningOperations(t *testing.T) {
 		t.Errorf("%d operations, %d of clients", r.Count(), r.CountClients())
 	}
 	r.Kill(kernel.ErrKilled, func(op *kernel.Operation) bool { return op == ops[3] })
-	list := r.List(true)
+	list := r.ListWith(-1, func(value.Doc) string { return "" })
 	for i, op := range list {
 		if i > 0 && op.ID <= list[i-1].ID {
 			t.Errorf("%d comes behind %d", op.ID, list[i-1].ID)
@@ -42,7 +42,7 @@ func TestRunningOperations(t *testing.T) {
 	if list[0].Body.Lookup("find").Str() != "c" {
 		t.Error("the list shares the body of the command")
 	}
-	if r.List(false)[0].Body != nil {
+	if r.List()[0].Body != nil {
 		t.Error("the body is copied without need")
 	}
 	// From the middle, the end and the beginning of the shards.

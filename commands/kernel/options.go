@@ -41,6 +41,7 @@ type Options struct {
 	Shutdown    func()             // called by the shutdown command
 	DuskDB      string             // version of DuskDB itself
 	Lines       *observe.LogLines  // the recent log, for getLog
+	LogLimit    *observe.LogLimit  // bounds the attributes of the log, see maxLogSizeKB; nil: the caller does not bound them
 	RotateLog   func() error       // begins a new log file; nil: the log goes to no file
 	Profiling   *observe.Profiling // of every database at first; nil: none but slow operations in the log
 	Warnings    []string           // startup warnings, for getLog

@@ -172,6 +172,7 @@ type Clients struct {
 	Snapshots session.Snapshots // for reads with read concern "snapshot"
 	Ops       *Operations
 	lastConn  atomic.Int64 // id of the newest connection
+	conns     sync.Map     // id -> *Conn, those that are open
 }
 
 func newClients() Clients {

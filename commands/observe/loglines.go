@@ -1,42 +1,55 @@
 package observe
 
 import (
+	"bytes"
 	"sync"
 )
 
 // LogLines keeps the last lines of the log for getLog. It is an io.Writer.
 type LogLines struct {
 	mu    sync.Mutex
-	lines []string
-	next  int
+	lines [maxLogLines]string // a ring
+	first int                 // the oldest one
+	count int
+	bytes int   // of all that are kept
+	total int64 // that were ever written
 }
 
-// keptLines is how many lines getLog shows, as in mongod.
-const keptLines = 1024
+// Bounds of what is kept, as in mongod.
+const (
+	maxLogLines = 1024
+	maxLogBytes = 1 << 20
+)
 
-// Write implements io.Writer: one call is one line.
+// Write implements io.Writer: one call is one line. Of a line over the bound of all of them,
+// the beginning is kept.
 func (l *LogLines) Write(p []byte) (int, error) {
-	line := string(p)
-	for len(line) > 0 && line[len(line)-1] == '\n' {
-		line = line[:len(line)-1]
-	}
+	line := string(cutUTF8(bytes.TrimRight(p, "\n"), maxLogBytes))
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.lines) < keptLines {
-		l.lines = append(l.lines, line)
-	} else {
-		l.lines[l.next] = line
-		l.next = (l.next + 1) % keptLines
+	for l.count == maxLogLines || l.count > 0 && l.bytes+len(line) > maxLogBytes {
+		l.bytes -= len(l.lines[l.first])
+		l.lines[l.first] = ""
+		l.first = (l.first + 1) % maxLogLines
+		l.count--
 	}
+	l.lines[(l.first+l.count)%maxLogLines] = line
+	l.count++
+	l.total++
+	l.bytes += len(line)
 	return len(p), nil
 }
 
-// Last returns the lines, oldest first. A nil LogLines has none.
-func (l *LogLines) Last() []string {
+// Last returns the lines, oldest first, and how many were ever written. A nil LogLines has
+// none.
+func (l *LogLines) Last() (lines []string, total int64) {
 	if l == nil {
-		return nil
+		return nil, 0
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return append(append([]string(nil), l.lines[l.next:]...), l.lines[:l.next]...)
+	for i := range l.count {
+		lines = append(lines, l.lines[(l.first+i)%maxLogLines])
+	}
+	return lines, l.total
 }

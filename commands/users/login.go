@@ -123,7 +123,7 @@ func login(c *kernel.Call, u *auth.User) error {
 	if now := c.Conn.User; now != nil && now.Name != u.Name {
 		return mongoerr.Newf(5626701, "Each client connection may only be authenticated once. Previously authenticated as: %s", now.Name)
 	}
-	c.Conn.User = u
+	c.Conn.SetUser(u)
 	return nil
 }
 
@@ -196,7 +196,7 @@ func checkX509(c *kernel.Call, a *authenticateArgs, db string) error {
 // runLogout logs out the user if it is a user of this database.
 func runLogout(c *kernel.Call) error {
 	if u := c.Conn.User; u != nil && u.Name.DB == c.DB {
-		c.Conn.User = nil
+		c.Conn.SetUser(nil)
 		c.Svc.Log.Info().Str("user", u.Name.Name).Str("db", u.Name.DB).Str("remote", c.Conn.Remote).Msg("Logged out")
 	}
 	c.Conn.Conversation = nil

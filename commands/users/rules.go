@@ -153,7 +153,7 @@ func MayKillOp(c *kernel.Call) error {
 		return nil
 	}
 	id := c.Body.Lookup("op").SafeInt64()
-	for _, op := range c.Svc.Ops.List(false) {
+	for _, op := range c.Svc.Ops.List() {
 		if int64(op.ID) == id && op.User != "" && op.User == access.UserName(c) {
 			return nil
 		}

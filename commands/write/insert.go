@@ -30,12 +30,14 @@ type BatchWrite struct {
 	UUID    args.UUID // of the collection that the client expects
 	N       int64
 	Errs    []*mongoerr.WriteError
+	room    mongoerr.Room // for Errs
 	Stopped bool
 
 	// Of an insert.
-	Chunk  []Numbered // the documents of the running engine transaction
-	done   int64      // of them
-	before int        // errors of the chunks before
+	Chunk  []Numbered    // the documents of the running engine transaction
+	done   int64         // of them
+	before int           // errors of the chunks before
+	filled mongoerr.Room // by them
 	writer Writer
 	insert func(storage.Tx) error // insertNow, made once
 }
@@ -70,12 +72,17 @@ func (w *BatchWrite) Fail(i int, err error) error {
 			return err
 		}
 		t.Failed = true
-		w.Errs, w.Stopped = append(w.Errs, mongoerr.NewWriteError(i, err)), true
+		w.Errs, w.Stopped = append(w.Errs, w.writeError(i, err)), true
 		return nil
 	}
-	w.Errs = append(w.Errs, mongoerr.NewWriteError(i, err))
+	w.Errs = append(w.Errs, w.writeError(i, err))
 	w.Stopped = w.Ordered
 	return nil
+}
+
+// writeError returns the error of a statement, as far as the reply has room for it.
+func (w *BatchWrite) writeError(i int, err error) *mongoerr.WriteError {
+	return mongoerr.NewWriteError(i, w.room.Admit(mongoerr.From(err)))
 }
 
 // Fatal reports whether an error ends the whole command and not only its statement.
@@ -145,7 +152,7 @@ func (w *BatchWrite) InsertChunk() error {
 	if len(w.Chunk) == 0 {
 		return nil
 	}
-	w.done, w.before = 0, len(w.Errs)
+	w.done, w.before, w.filled = 0, len(w.Errs), w.room
 	if err := w.C.Update(w.insert); err != nil {
 		return w.failChunk(kernel.Translate(w.NS, err))
 	}
@@ -163,7 +170,7 @@ func (w *BatchWrite) failChunk(err error) error {
 	default:
 		return err
 	}
-	w.Errs, w.Stopped = w.Errs[:w.before], false
+	w.Errs, w.room, w.Stopped = w.Errs[:w.before], w.filled, false
 	err = w.failAll(err)
 	w.Chunk = w.Chunk[:0]
 	return err
@@ -181,7 +188,7 @@ func (w *BatchWrite) failAll(reason error) error {
 
 // insertNow is the engine transaction; it may run again.
 func (w *BatchWrite) insertNow(tx storage.Tx) error {
-	w.done, w.Errs, w.Stopped = 0, w.Errs[:w.before], false
+	w.done, w.Errs, w.room, w.Stopped = 0, w.Errs[:w.before], w.filled, false
 	if err := catalog.CheckUUID(tx, w.NS, w.UUID); err != nil {
 		return w.failAll(err)
 	}

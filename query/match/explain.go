@@ -16,6 +16,19 @@ func (m *Matcher) Explain(env *expr.Env, d value.Doc) value.Doc {
 	return b.Doc()
 }
 
+// maxExplanation is the size of an explanation from which on it quotes no more values, as that
+// of mongod's.
+const maxExplanation = 12 << 20
+
+// quote writes a value of the document or of the filter, unless the explanation has become
+// too large for it.
+func quote(b *value.Builder, name string, v value.Value) *value.Builder {
+	if b.Len()+len(v.Bytes()) > maxExplanation {
+		return b
+	}
+	return b.Append(name, v)
+}
+
 // explainer writes the explanations of nodes for one document. Below a
 // negation it explains why a node matched (inverted).
 type explainer struct {
@@ -148,7 +161,7 @@ func reasonsOf(n Node) reasons {
 // leaf writes the operator, its specification, the reason and the values that
 // were considered.
 func (x *explainer) leaf(op string, l Leaf, spec value.Doc, inverted bool) {
-	x.b.String("operatorName", op).Document("specifiedAs", spec)
+	quote(x.b.String("operatorName", op), "specifiedAs", value.Document(spec))
 	reason := reasonsOf(l).failed
 	if inverted {
 		reason = reasonsOf(l).matched
@@ -213,9 +226,9 @@ func (x *explainer) values(values []value.Value) {
 	switch len(values) {
 	case 0:
 	case 1:
-		x.b.Append("consideredValue", values[0])
+		quote(x.b, "consideredValue", values[0])
 	default:
-		x.b.Append("consideredValues", value.NewArray(values...))
+		quote(x.b, "consideredValues", value.NewArray(values...))
 	}
 }
 
@@ -249,7 +262,7 @@ func (x *explainer) schema(n *Schema, inverted bool) {
 }
 
 func (x *explainer) expr(n *Expr, inverted bool) {
-	x.b.String("operatorName", "$expr").Document("specifiedAs", value.NewDoc("$expr", n.spec))
+	quote(x.b.String("operatorName", "$expr"), "specifiedAs", value.Document(value.NewDoc("$expr", n.spec)))
 	v, err := n.Expr.Eval(x.env, x.d)
 	if err != nil {
 		e := mongoerr.From(err)
@@ -261,7 +274,7 @@ func (x *explainer) expr(n *Expr, inverted bool) {
 	if inverted {
 		reason = "expression did match"
 	}
-	x.b.String("reason", reason).Append("expressionResult", v)
+	quote(x.b.String("reason", reason), "expressionResult", v)
 }
 
 func (x *explainer) other(n Node, inverted bool) {
@@ -269,7 +282,7 @@ func (x *explainer) other(n Node, inverted bool) {
 	n.appendTo(spec)
 	d := spec.Doc()
 	name, _ := d.First()
-	x.b.String("operatorName", name).Document("specifiedAs", d)
+	quote(x.b.String("operatorName", name), "specifiedAs", value.Document(d))
 	if _, ok := n.(*Constant); ok {
 		reason := "expression always evaluates to false"
 		if inverted {

@@ -19,7 +19,8 @@ func (r *uniqueRule) holds(v value.Value) (bool, error) {
 func (r *uniqueRule) explain(b *value.Builder, v value.Value) {
 	twice, _ := duplicate(v.Doc())
 	r.specified(b, "found a duplicate item")
-	b.Append("consideredValue", v).Append("duplicatedValue", twice)
+	quote(b, "consideredValue", v)
+	quote(b, "duplicatedValue", twice)
 }
 
 func parseUniqueItems(s *schema, k keyword, _ value.Doc) error {

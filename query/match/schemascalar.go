@@ -22,7 +22,7 @@ func (r *typeRule) holds(v value.Value) (bool, error) { return r.types.Has(v.Kin
 
 func (r *typeRule) explain(b *value.Builder, v value.Value) {
 	r.specified(b, "type did not match")
-	b.Append("consideredValue", v).String("consideredType", v.Kind().String())
+	quote(b, "consideredValue", v).String("consideredType", v.Kind().String())
 }
 
 // jsonTypes are the names that the keyword type knows.
@@ -97,7 +97,7 @@ func (r *limitRule) explain(b *value.Builder, v value.Value) {
 	if r.compare.Op == OpLt || r.compare.Op == OpGt {
 		b.Bool("exclusive"+strings.ToUpper(r.k.name[:1])+r.k.name[1:], true)
 	}
-	b.End().String("reason", "comparison failed").Append("consideredValue", v)
+	quote(b.End().String("reason", "comparison failed"), "consideredValue", v)
 }
 
 // parseLimit parses maximum or minimum, with exclusiveMaximum or
@@ -163,10 +163,10 @@ func (r *countRule) explain(b *value.Builder, v value.Value) {
 	switch r.k.name[3:] {
 	case "Length":
 		r.specified(b, "specified string length was not satisfied")
-		b.Append("consideredValue", v)
+		quote(b, "consideredValue", v)
 	case "Items":
 		r.specified(b, "array did not match specified length")
-		b.Append("consideredValue", v)
+		quote(b, "consideredValue", v)
 	default:
 		r.specified(b, "specified number of properties was not satisfied")
 		b.Int32("numberOfProperties", int32(r.count(v)))
@@ -197,7 +197,7 @@ func (r *patternRule) holds(v value.Value) (bool, error) {
 
 func (r *patternRule) explain(b *value.Builder, v value.Value) {
 	r.specified(b, "regular expression did not match")
-	b.Append("consideredValue", v)
+	quote(b, "consideredValue", v)
 }
 
 func parsePattern(s *schema, k keyword, _ value.Doc) error {
@@ -236,7 +236,7 @@ func (r *multipleRule) holds(v value.Value) (bool, error) {
 
 func (r *multipleRule) explain(b *value.Builder, v value.Value) {
 	r.specified(b, "considered value is not a multiple of the specified value")
-	b.Append("consideredValue", v)
+	quote(b, "consideredValue", v)
 }
 
 func parseMultipleOf(s *schema, k keyword, _ value.Doc) error {
@@ -261,7 +261,7 @@ func (r *enumRule) holds(v value.Value) (bool, error) { return r.options.has(v),
 
 func (r *enumRule) explain(b *value.Builder, v value.Value) {
 	r.specified(b, "value was not found in enum")
-	b.Append("consideredValue", v)
+	quote(b, "consideredValue", v)
 }
 
 // parseEnum parses enum: a non-empty array of distinct values.

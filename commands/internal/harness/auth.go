@@ -16,7 +16,7 @@ import (
 func (h *AuthHarness) As(name, db, command string) value.Doc {
 	h.Helper()
 	conn := h.Svc.NewConn("10.0.0.1:5000", "127.0.0.1:27017")
-	conn.User = h.Find(name)
+	conn.SetUser(h.Find(name))
 	h.Svc.Options.Security.Auth = true
 	admin := h.Conn
 	h.Conn = conn
