@@ -133,7 +133,7 @@ func execute(s *kernel.Service, c *kernel.Call) error {
 	kernel.LatencyClass(&s.Metrics.Latency, c.Cmd).Observe(c.Took)
 	s.Metrics.Examined(&c.Counts)
 	if c.Cmd.On == kernel.OnCollection || c.Cmd.Name == "getMore" {
-		c.Usage().Note(c.Cmd.Name, c.Took)
+		c.NoteUsage(c.Took)
 	}
 	if err != nil && c.Ctx.Err() != nil && kernel.IsContextError(err) {
 		err = mongoerr.From(context.Cause(c.Ctx))

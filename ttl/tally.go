@@ -88,6 +88,13 @@ func (t *tally) claim(uuid [16]byte) *Tallies {
 	return own
 }
 
+// Forget makes room: a collection was dropped.
+func (m *Metrics) Forget(uuid [16]byte) {
+	m.tally.mu.Lock()
+	defer m.tally.mu.Unlock()
+	delete(m.tally.own, uuid)
+}
+
 // CountCollections sets how many collections are counted by themselves. If they are more,
 // all begin again.
 func (m *Metrics) CountCollections(most int) {

@@ -136,7 +136,6 @@ func refuseDropOplog(c *kernel.Call) error {
 
 // dropWith drops a collection and those that exist only for it.
 func dropWith(c *kernel.Call, tx storage.Tx, info *storage.Info) error {
-	c.Svc.IndexUse.ForgetAll(info)
 	if catalog.Of(info).IsQueue {
 		return write.DropQueue(c, tx, info)
 	}
@@ -194,7 +193,6 @@ func runDropDatabase(c *kernel.Call) error {
 			}
 			existed = true
 			write.NoteQueueDrop(c, info)
-			c.Svc.IndexUse.ForgetAll(info)
 			if err := tx.Drop(info.Namespace); err != nil {
 				return err
 			}
@@ -207,6 +205,7 @@ func runDropDatabase(c *kernel.Call) error {
 	if err != nil {
 		return kernel.Translate(storage.Namespace{DB: c.DB}, err)
 	}
+	c.Svc.Profiler.Forget(c.DB)
 	if existed {
 		c.Reply.String("dropped", c.DB)
 	}

@@ -254,8 +254,18 @@ func runSetIndexCommitQuorum(c *kernel.Call) error {
 	return mongoerr.Newf(mongoerr.IndexNotFound, "Cannot find an index build on collection '%s' with the provided index names", ns)
 }
 
+type logRotateArgs struct {
+	LogRotate value.Value `arg:"logRotate"`
+}
+
+var logRotateSpec = args.New[logRotateArgs]("logRotate")
+
 // runLogRotate begins a new log file, where the log goes to a file.
 func runLogRotate(c *kernel.Call) error {
+	var a logRotateArgs
+	if err := logRotateSpec.Decode(c.Body, &a); err != nil {
+		return err
+	}
 	_, which := c.Body.First()
 	switch {
 	case which.Kind() != value.KindString && which.Kind() != value.KindBool && !which.IsNumber():

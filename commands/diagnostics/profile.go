@@ -51,7 +51,7 @@ func runProfile(c *kernel.Call) error {
 	}
 	c.Reply.Int32("was", was.Level).Append("slowms", value.Int(slow)).Double("sampleRate", rate)
 	if was.Filter != nil {
-		c.Reply.Document("filter", was.Spec)
+		c.Reply.Document("filter", was.Filter.Parsed())
 		c.Reply.String("note", "When a filter expression is set, slowms and sampleRate are not used for profiling and slow-query log lines.")
 	}
 	return nil
@@ -76,14 +76,13 @@ func (a *profileArgs) apply(s observe.ProfileSetting) (observe.ProfileSetting, e
 		if v.Str() != "unset" {
 			return s, mongoerr.New(mongoerr.BadValue, "Expected filter to be a query or 'unset'")
 		}
-		s.Filter, s.Spec = nil, nil
+		s.Filter = nil
 	case value.KindDocument:
-		spec := v.Doc().Clone()
-		m, err := match.Compile(spec, match.Options{})
+		m, err := match.Compile(v.Doc().Clone(), match.Options{})
 		if err != nil {
 			return s, err
 		}
-		s.Filter, s.Spec = m, spec
+		s.Filter = m
 	default:
 		return s, args.WrongType("profile", "filter", v, "string, object")
 	}

@@ -32,7 +32,7 @@ func TestProfileLevels(t *testing.T) {
 		{`{profile: 1, slowms: 20, sampleRate: 0.5}`, `{was: 0, slowms: 100, sampleRate: 1.0, ok: 1.0}`},
 		{`{profile: 2}`, `{was: 1, slowms: 20, sampleRate: 0.5, ok: 1.0}`},
 		{`{profile: 0, filter: {op: "query"}}`, `{was: 2, slowms: 20, sampleRate: 0.5, ok: 1.0}`},
-		{`{profile: 0, filter: "unset"}`, `{was: 0, slowms: 20, sampleRate: 0.5, filter: {op: "query"}, note: "When a filter expression is set, slowms and sampleRate are not used for profiling and slow-query log lines.", ok: 1.0}`},
+		{`{profile: 0, filter: "unset"}`, `{was: 0, slowms: 20, sampleRate: 0.5, filter: {op: {$eq: "query"}}, note: "When a filter expression is set, slowms and sampleRate are not used for profiling and slow-query log lines.", ok: 1.0}`},
 		{`{profile: 7}`, `{was: 0, slowms: 20, sampleRate: 0.5, ok: 1.0}`},
 	}
 	for _, tt := range tests {

@@ -42,6 +42,9 @@ func housekeeping(s *kernel.Service, ctx context.Context) {
 				s.Log.Warn().Err(err).Msg("Sessions could not be stored")
 			}
 			reapRecords(s)
+			if err := s.ForgetAbsent(); err != nil && ctx.Err() == nil {
+				s.Log.Warn().Err(err).Msg("The collections could not be listed")
+			}
 		}
 		select {
 		case <-ctx.Done():

@@ -87,7 +87,7 @@ type names struct {
 	db    string                   // has passed CheckDatabase
 	ns    storage.Namespace        // has passed catalog.CheckNamespace
 	full  string                   // of ns; "" until it is first requested
-	usage *observe.CollectionUsage // of ns; nil until it is first requested
+	usage *observe.CollectionUsage // of ns; nil until a command has used it
 }
 
 // lastNames returns the known names; they are empty without a connection.
@@ -153,17 +153,4 @@ func (c *Call) FullName(ns storage.Namespace) string {
 		n.full = ns.String()
 	}
 	return n.full
-}
-
-// Usage returns the counters of the collection that the command is about.
-func (c *Call) Usage() *observe.CollectionUsage {
-	n := c.lastNames()
-	_, v := c.Body.First()
-	if c.Cmd.Name == "getMore" || v.Kind() != value.KindString || n.ns.Coll != v.Str() || n.ns.DB != c.DB {
-		return c.Svc.Usage.Of(OperationNamespace(c.Op))
-	}
-	if n.usage == nil {
-		n.usage = c.Svc.Usage.Of(n.ns.String())
-	}
-	return n.usage
 }

@@ -89,7 +89,7 @@ func TestNamespaceOfOperation(t *testing.T) {
 func TestTruncatedCommands(t *testing.T) {
 	t.Parallel()
 	short := value.NewDoc("find", value.String("c"), "comment", value.String("mine"))
-	if got := kernel.Truncated(short); got.String() != short.String() {
+	if got := kernel.Truncated(short, kernel.MaxProfiled); got.String() != short.String() {
 		t.Errorf("a short one is %s", got)
 	}
 	for _, tt := range []struct {
@@ -101,7 +101,7 @@ func TestTruncatedCommands(t *testing.T) {
 		if tt.comment {
 			b.String("comment", "mine")
 		}
-		got := kernel.Truncated(b.Doc())
+		got := kernel.Truncated(b.Doc(), kernel.MaxProfiled)
 		said := got.Lookup("$truncated").Str()
 		if !strings.HasPrefix(said, `{ find: "c", filter: "`+tt.text[:100]) || !strings.HasSuffix(said, "...") || len(said) > 50<<10 || strings.Contains(said, "mine") || strings.ToValidUTF8(said, "") != said {
 			t.Errorf("%d bytes: %.40s", len(said), said)

@@ -58,6 +58,27 @@ type IndexFilters struct {
 	Of  map[storage.Namespace][]*IndexFilter // by collection, in the order in which they were set
 }
 
+// Forget removes the filters of a collection that was dropped.
+func (f *IndexFilters) Forget(ns storage.Namespace) {
+	if f.Any.Load() {
+		f.Mu.Lock()
+		defer f.Mu.Unlock()
+		delete(f.Of, ns)
+	}
+}
+
+// Rename moves the filters of a collection to its new name.
+func (f *IndexFilters) Rename(from, to storage.Namespace) {
+	if f.Any.Load() {
+		f.Mu.Lock()
+		defer f.Mu.Unlock()
+		if list := f.Of[from]; len(list) > 0 {
+			delete(f.Of, from)
+			f.Of[to] = list
+		}
+	}
+}
+
 // IndexFilter limits the indexes that queries of one shape may use.
 type IndexFilter struct {
 	Shape   uint64    // hash of the shape of Query, Sort, Project and Collate

@@ -15,6 +15,7 @@ func (s *Service) OplogConfig() oplog.Config {
 		Bytes: s.Options.OplogBytes, Retention: s.Options.OplogMinRetentionMillis,
 		Locked: s.Fsync.Held, TxnBytes: func() int64 { return s.Params.Int("transactionSizeLimitBytes") },
 		OnSettled: func(r ttl.Settled) { s.Monitor.Metrics().Settled(r) },
+		OnGone:    s.forgetGone,
 	}
 }
 

@@ -26,7 +26,7 @@ func logged(t testing.TB, limit *observe.LogLimit, write func(l zerolog.Logger))
 }
 
 func TestLogLimit(t *testing.T) {
-	long := strings.Repeat("ä", 15e6/2)
+	long := strings.Repeat("ä", 3e6/2)
 	set := new(observe.LogLimit)
 	set.SetKB(1)
 	for _, tt := range []struct {
@@ -53,12 +53,12 @@ func TestLogLimit(t *testing.T) {
 			continue
 		}
 		of, _ := fields["truncated"].(map[string]any)
-		if what, _ := of[tt.cut].(map[string]any); what["size"] == nil || what["size"].(float64) < 15e6 || what["type"] == nil {
+		if what, _ := of[tt.cut].(map[string]any); what["size"] == nil || what["size"].(float64) < 3e6 || what["type"] == nil {
 			t.Errorf("%s: truncated is %v", tt.name, of)
 		}
 	}
 	set.SetKB(0)
-	if line, _ := logged(t, set, func(l zerolog.Logger) { l.Info().Str("text", long).Msg("m") }); len(line) < 15e6 {
+	if line, _ := logged(t, set, func(l zerolog.Logger) { l.Info().Str("text", long).Msg("m") }); len(line) < 3e6 {
 		t.Errorf("without a limit the line has %d bytes", len(line))
 	}
 	var out bytes.Buffer

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,7 +29,6 @@ type Profiler struct {
 type ProfileSetting struct {
 	Level  int32          // 0: off, 1: slow operations, 2: all
 	Filter *match.Matcher // decides in place of slowness; nil: none is set
-	Spec   value.Doc      // of the filter
 }
 
 // defaultSlowMS is the default threshold of slow operations, as in mongod.
@@ -85,10 +85,38 @@ func (p *Profiler) Of(db string) ProfileSetting {
 
 // Set changes the profiling of a database.
 func (p *Profiler) Set(db string, s ProfileSetting) {
+	if was := p.Of(db); was.Level == s.Level && was.Filter == s.Filter {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	next := maps.Clone(*p.databases.Load())
-	next[db] = s
+	next[strings.Clone(db)] = s
+	p.databases.Store(&next)
+}
+
+// maxAbsent is how many databases may have a setting before those that do not exist lose it:
+// a filter can be set for a database that is yet to come.
+const maxAbsent = 1000
+
+// Keep removes the settings of databases that do not exist, if there are many.
+func (p *Profiler) Keep(exists func(db string) bool) {
+	for db := range *p.databases.Load() {
+		if len(*p.databases.Load()) > maxAbsent && !exists(db) {
+			p.Forget(db)
+		}
+	}
+}
+
+// Forget removes the profiling of a database that was dropped, which then has the initial one.
+func (p *Profiler) Forget(db string) {
+	if _, ok := (*p.databases.Load())[db]; !ok {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	next := maps.Clone(*p.databases.Load())
+	delete(next, db)
 	p.databases.Store(&next)
 }
 

@@ -20,7 +20,12 @@ type CollectionUsage struct {
 	Reads, Writes, Commands   TimedCounter // as top and $collStats tell them apart
 	queries, getmores         usageCounter
 	inserts, updates, removes usageCounter
+	gone                      atomic.Bool // the collection was dropped or renamed
 }
+
+// Gone reports whether the collection was dropped or renamed meanwhile, so that the counters
+// are no longer those of its name.
+func (c *CollectionUsage) Gone() bool { return c.gone.Load() }
 
 // usageCounter counts commands and how long they took together.
 type usageCounter struct{ Count, Micros atomic.Int64 }
@@ -59,16 +64,34 @@ func (u *CollectionUsage) Part(name string) (count, micros int64) {
 	return of(&u.Commands.usageCounter)
 }
 
-// Of returns the counters of a collection.
-func (u *Usage) Of(ns string) *CollectionUsage {
-	if strings.IndexByte(ns, 0) >= 0 { // neither a collection nor a field of a reply can have this name
-		return &CollectionUsage{}
+// Find returns the counters of a collection, nil if it has none.
+func (u *Usage) Find(ns string) *CollectionUsage {
+	if v, ok := u.collections.Load(ns); ok {
+		return v.(*CollectionUsage)
 	}
-	v, ok := u.collections.Load(ns)
-	if !ok {
-		v, _ = u.collections.LoadOrStore(ns, &CollectionUsage{Namespace: ns})
+	return nil
+}
+
+// Of returns the counters of a collection, nil if there is no such collection: names of
+// what does not exist are not kept. A drop forgets the counters after it has removed the
+// collection, so exists is asked when they are there to be forgotten.
+func (u *Usage) Of(ns string, exists func() bool) *CollectionUsage {
+	if c := u.Find(ns); c != nil {
+		return c
+	}
+	v, _ := u.collections.LoadOrStore(strings.Clone(ns), &CollectionUsage{Namespace: strings.Clone(ns)})
+	if !exists() {
+		u.Forget(ns)
+		return nil
 	}
 	return v.(*CollectionUsage)
+}
+
+// Forget removes the counters of a collection that is gone.
+func (u *Usage) Forget(ns string) {
+	if v, ok := u.collections.LoadAndDelete(ns); ok {
+		v.(*CollectionUsage).gone.Store(true)
+	}
 }
 
 // Note counts one command on the collection.

@@ -19,7 +19,7 @@ func TestUsageParts(t *testing.T) {
 		"aggregate": "total readLock commands", "count": "total readLock commands",
 	} {
 		var u observe.Usage
-		c := u.Of("d.c")
+		c := u.Of("d.c", func() bool { return true })
 		c.Note(command, 3*time.Millisecond)
 		c.Note(command, 4*time.Millisecond)
 		got := ""
@@ -41,11 +41,16 @@ func TestUsageParts(t *testing.T) {
 	}
 }
 
-// Collections are listed by name; what cannot be one is not kept.
+// Collections are listed by name; what does not exist is not kept.
 func TestUsageList(t *testing.T) {
 	var u observe.Usage
-	for _, ns := range []string{"d.b", "d.a", "c.z", "d.a", "d.\x00"} {
-		u.Of(ns).Note("find", time.Millisecond)
+	for _, ns := range []string{"d.b", "d.a", "c.z", "d.a", "d.\x00", "d.absent"} {
+		exists := ns != "d.\x00" && ns != "d.absent"
+		if c := u.Of(ns, func() bool { return exists }); c != nil {
+			c.Note("find", time.Millisecond)
+		} else if exists {
+			t.Errorf("%s is not counted", ns)
+		}
 	}
 	got := ""
 	for _, c := range u.List() {
@@ -54,6 +59,23 @@ func TestUsageList(t *testing.T) {
 	}
 	if got != " c.z d.a twice d.b" {
 		t.Errorf("listed%s", got)
+	}
+}
+
+// TestUsageForget: who holds the counters of a collection that is gone learns so, and the next
+// collection of that name begins at zero.
+func TestUsageForget(t *testing.T) {
+	var u observe.Usage
+	exists := func() bool { return true }
+	c := u.Of("d.c", exists)
+	c.Note("find", time.Millisecond)
+	u.Forget("d.c")
+	u.Forget("d.c")
+	if !c.Gone() || u.Find("d.c") != nil || len(u.List()) != 0 {
+		t.Errorf("gone: %v, listed: %d", c.Gone(), len(u.List()))
+	}
+	if n, _ := u.Of("d.c", exists).Part("queries"); n != 0 || u.Find("d.c").Gone() {
+		t.Errorf("the next one begins at %d", n)
 	}
 }
 

@@ -3,6 +3,7 @@ package oplog_test
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"runtime"
 	"testing"
 	"time"
@@ -174,10 +175,16 @@ func TestNoLog(t *testing.T) {
 		if _, err := tx.Collection(oplog.Namespace); err == nil {
 			t.Error("there is a collection for it")
 		}
-		if r := l.NewRecorder(tx, 0); r.Logged() != tx {
+		ns := storage.Namespace{DB: "test", Coll: "c"}
+		logged, err := l.NewRecorder(tx, 0).Logged().Collection(ns)
+		if err != nil {
+			return err
+		}
+		bare, err := tx.Collection(ns)
+		if reflect.TypeOf(logged) != reflect.TypeOf(bare) {
 			t.Error("changes are noted")
 		}
-		return nil
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)

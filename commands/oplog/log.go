@@ -69,6 +69,14 @@ type Config struct {
 	// OnSettled is called after a commit with the expired documents that it has removed
 	// outside of a pass.
 	OnSettled func(ttl.Settled)
+	// OnGone is called after a commit with the collections that it has dropped or renamed.
+	OnGone func([]Gone)
+}
+
+// Gone is a collection that was dropped or renamed.
+type Gone struct {
+	Info *storage.Info
+	To   storage.Namespace // its new name; empty: it was dropped
 }
 
 // New returns a log that Open must be called on.

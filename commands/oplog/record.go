@@ -32,6 +32,7 @@ type Recorder struct {
 	woken   []*Watcher
 	marking uint64 // its number among those that marked entries; 0: none
 	tree    loggedTx
+	bare    goneTx           // without a log
 	coll    loggedCollection // the first that was opened
 	B       value.Builder    // of ops, then of out
 
@@ -45,6 +46,8 @@ type Recorder struct {
 	Stmt      int32             // statement of a retryable write
 	Keep      ImageKind         // version of the document that findAndModify returns
 	Image     value.Doc         // that version, nil: no document
+
+	gone []Gone // also without a log
 
 	Settled ttl.Settled // expired documents that made room for the changes
 }
@@ -77,7 +80,8 @@ const (
 // Logged returns the transaction that commands use: it records every change.
 func (r *Recorder) Logged() storage.Tx {
 	if r.log.Off && !r.InTxn && r.Stmt == NoStatement {
-		return r.Tx
+		r.bare = goneTx{Tx: r.Tx, r: r}
+		return &r.bare
 	}
 	r.tree = loggedTx{Tx: r.Tx, r: r}
 	return &r.tree
@@ -387,6 +391,9 @@ func (r *Recorder) Committed() {
 	r.log.Appended(r.bytes)
 	if len(r.Settled) > 0 {
 		r.log.OnSettled(r.Settled)
+	}
+	if len(r.gone) > 0 {
+		r.log.OnGone(r.gone)
 	}
 }
 

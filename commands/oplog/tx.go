@@ -213,8 +213,12 @@ func (t *loggedTx) Drop(ns storage.Namespace) error {
 	if err != nil {
 		return err
 	}
-	if err := t.Tx.Drop(ns); err != nil || Unlogged(ns) {
+	if err := t.Tx.Drop(ns); err != nil {
 		return err
+	}
+	t.r.gone = append(t.r.gone, Gone{Info: info})
+	if Unlogged(ns) {
+		return nil
 	}
 	t.r.add("c", ns, loggedUUID(info), func(b *value.Builder) {
 		b.StartDocument("o").String("drop", ns.Coll).End()
@@ -239,6 +243,7 @@ func (t *loggedTx) Rename(from, to storage.Namespace) error {
 		return err
 	}
 	r := t.r
+	r.gone = append(r.gone, Gone{Info: info, To: to})
 	var target [16]byte
 	if n := len(r.Marks); n > 0 && r.Marks[n-1].ns == to && r.Marks[n-1].drop != target {
 		target = r.Marks[n-1].drop
@@ -251,6 +256,40 @@ func (t *loggedTx) Rename(from, to storage.Namespace) error {
 		}
 		b.End()
 	})
+	return nil
+}
+
+// goneTx is an engine transaction without a log.
+type goneTx struct {
+	storage.Tx
+	r *Recorder
+}
+
+// Drop removes a collection.
+func (t *goneTx) Drop(ns storage.Namespace) error {
+	c, err := t.Tx.Collection(ns)
+	if err != nil {
+		return err
+	}
+	info := c.Info()
+	if err := t.Tx.Drop(ns); err != nil {
+		return err
+	}
+	t.r.gone = append(t.r.gone, Gone{Info: info})
+	return nil
+}
+
+// Rename renames a collection.
+func (t *goneTx) Rename(from, to storage.Namespace) error {
+	c, err := t.Tx.Collection(from)
+	if err != nil {
+		return err
+	}
+	info := c.Info()
+	if err := t.Tx.Rename(from, to); err != nil {
+		return err
+	}
+	t.r.gone = append(t.r.gone, Gone{Info: info, To: to})
 	return nil
 }
 

@@ -52,7 +52,10 @@ func OpenCollStats(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, er
 	b.String("host", hostName).Date("localTime", c.Now)
 	if v, ok := s.Spec.Get("latencyStats"); ok {
 		b.StartDocument("latencyStats")
-		u, histograms := c.Svc.Usage.Of(ns.String()), v.Doc().Lookup("histograms").Truthy()
+		u, histograms := c.Svc.Usage.Find(ns.String()), v.Doc().Lookup("histograms").Truthy()
+		if u == nil {
+			u = new(observe.CollectionUsage)
+		}
 		appendLatency(b, "reads", &u.Reads, histograms)
 		appendLatency(b, "writes", &u.Writes, histograms)
 		appendLatency(b, "commands", &u.Commands, histograms)

@@ -133,10 +133,14 @@ func runPlanCacheClearFilters(c *kernel.Call) error {
 	fs := &c.Svc.Settings.Filters
 	fs.Mu.Lock()
 	defer fs.Mu.Unlock()
-	if f == nil {
+	left := fs.Of[ns]
+	if f != nil {
+		left = slices.DeleteFunc(left, func(x *kernel.IndexFilter) bool { return x.Shape == f.Shape })
+	}
+	if f == nil || len(left) == 0 {
 		delete(fs.Of, ns)
 	} else {
-		fs.Of[ns] = slices.DeleteFunc(fs.Of[ns], func(x *kernel.IndexFilter) bool { return x.Shape == f.Shape })
+		fs.Of[ns] = left
 	}
 	return forgetPlans(c, ns, f)
 }
