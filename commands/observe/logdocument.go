@@ -58,7 +58,7 @@ func (w *documentText) document(d value.Doc, array bool) (left value.Doc) {
 			left = value.NewDoc(name, value.Document(inner))
 		} else if !fits {
 			w.text = w.text[:before]
-			left = value.NewDoc(name, value.Document(value.NewDoc("type", value.String(v.Kind().String()), "size", value.Int(int64(sizeOf(v))))))
+			left = value.NewDoc(string(cutUTF8([]byte(name), maxLeftName)), value.Document(value.NewDoc("type", value.String(v.Kind().String()), "size", value.Int(int64(sizeOf(v))))))
 		}
 		if left != nil {
 			break
@@ -67,6 +67,10 @@ func (w *documentText) document(d value.Doc, array bool) (left value.Doc) {
 	w.text = append(w.text, end)
 	return left
 }
+
+// maxLeftName is the length of the name of what was left out, from which on it is cut. The names
+// around it had room in the text.
+const maxLeftName = 100
 
 // field writes a field. If it does not fit, it returns what was left out of it, or false if
 // nothing of it was written.
