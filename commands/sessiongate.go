@@ -26,8 +26,8 @@ func openSession(s *kernel.Service, c *kernel.Call) error {
 	if c.Cmd.Flags&kernel.NoSession != 0 {
 		return nil
 	}
-	c.Session = s.Sessions.Use(key, c.Began)
-	return nil
+	c.Session, err = s.Sessions.Use(key, c.Began)
+	return err
 }
 
 // checkSession refuses invalid combinations of the session's arguments.

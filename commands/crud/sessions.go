@@ -34,7 +34,9 @@ func SessionCommands() []kernel.Command {
 
 func runStartSession(c *kernel.Call) error {
 	key := session.Key{ID: catalog.NewUUID(), User: access.UserName(c)}
-	c.Svc.Sessions.Use(key, c.Svc.Real.Now())
+	if _, err := c.Svc.Sessions.Use(key, c.Svc.Real.Now()); err != nil {
+		return err
+	}
 	c.Reply.StartDocument("id")
 	c.Reply.Append("id", value.Binary(4, key.ID[:]))
 	c.Reply.End()
@@ -104,7 +106,9 @@ func runRefreshSessions(c *kernel.Call) error {
 		return err
 	}
 	for i := range keys {
-		c.Svc.Sessions.Use(keys[i], c.Svc.Real.Now())
+		if _, err := c.Svc.Sessions.Use(keys[i], c.Svc.Real.Now()); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func (r *recordsTest) reap(live func(session.RecordKey) bool, before int64, want
 
 // session returns a session that has not read its record yet.
 func (r *recordsTest) session(k session.Key) *session.Session {
-	return session.NewRegistry().Use(k, harness.TestStart)
+	return used(session.NewRegistry(), k, harness.TestStart)
 }
 
 // save writes a session's record, at an instant.
@@ -270,7 +270,7 @@ func TestReapIsBounded(t *testing.T) {
 func TestUnreadableRecords(t *testing.T) {
 	t.Parallel()
 	h, e := harness.NewBreakable(t, kernel.Options{})
-	s := session.NewRegistry().Use(keyOf(1), harness.TestStart)
+	s := used(session.NewRegistry(), keyOf(1), harness.TestStart)
 	err := e.Update(h.Context(), func(tx storage.Tx) (err error) {
 		s.Stored, err = s.Save(tx, value.NewDoc("_id", value.Document(s.RecordID)), 0)
 		return err

@@ -80,6 +80,7 @@ func (s *Session) InTransaction() bool { return s.Txn.Load() != nil }
 type Registry struct {
 	mu       sync.Mutex
 	sessions map[Key]*Session
+	Max      int                  // sessions, 0: any number; set before the first is used
 	TxnEnded *broadcast.Broadcast // signalled whenever a transaction ends
 	Kept     map[string]Kept      // those that this server has stored; only what stores them uses it
 	OnEnd    func(*Session)       // called with the turn when a session is forgotten
@@ -93,20 +94,26 @@ type Kept struct {
 
 // NewRegistry returns a registry without sessions.
 func NewRegistry() *Registry {
-	return &Registry{sessions: map[Key]*Session{}, TxnEnded: broadcast.New(), OnEnd: func(*Session) {}}
+	return &Registry{sessions: map[Key]*Session{}, Max: maxSessions, TxnEnded: broadcast.New(), OnEnd: func(*Session) {}}
 }
 
+// maxSessions is how many sessions there may be, as mongod's parameter of this name.
+const maxSessions = 1_000_000
+
 // Use finds or makes a session and notes its use.
-func (r *Registry) Use(key Key, now time.Time) *Session {
+func (r *Registry) Use(key Key, now time.Time) (*Session, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.sessions[key]
 	if s == nil {
 		s = newSession(key)
+		if r.Max > 0 && len(r.sessions) >= r.Max {
+			return nil, mongoerr.Newf(mongoerr.TooManyLogicalSessions, "Unable to add session ID %s into the cache because the number of active sessions is too high", s)
+		}
 		r.sessions[key] = s
 	}
 	s.lastUsed = now
-	return s
+	return s, nil
 }
 
 // End forgets sessions and aborts their transactions.

@@ -28,7 +28,7 @@ func TestRegistryExpiresWhatIsUnused(t *testing.T) {
 		}
 		ended = append(ended, s)
 	}
-	a, b := r.Use(keyOf(1), now), r.Use(keyOf(2), now)
+	a, b := used(r, keyOf(1), now), used(r, keyOf(2), now)
 	if a == b || a.Number != -1 || a.State != session.TxnNone || a.InTransaction() {
 		t.Errorf("new sessions %+v, %+v", a, b)
 	}
@@ -36,7 +36,7 @@ func TestRegistryExpiresWhatIsUnused(t *testing.T) {
 	if r.Expire(later, session.Timeout); len(r.List()) != 2 {
 		t.Errorf("%d sessions before the time-out", len(r.List()))
 	}
-	if again := r.Use(keyOf(2), later); again != b || r.LastUse(b) != later || r.LastUse(a) != now {
+	if again := used(r, keyOf(2), later); again != b || r.LastUse(b) != later || r.LastUse(a) != now {
 		t.Errorf("used again: %p, at %v", again, r.LastUse(b))
 	}
 	if r.Expire(now.Add(session.Timeout), session.Timeout); len(ended) != 1 || ended[0] != a {
@@ -45,7 +45,7 @@ func TestRegistryExpiresWhatIsUnused(t *testing.T) {
 	if list := r.List(); len(list) != 1 || list[0] != b {
 		t.Errorf("left %v", list)
 	}
-	if r.Use(keyOf(1), later) == a {
+	if used(r, keyOf(1), later) == a {
 		t.Error("an ended session is used again")
 	}
 	if r.CloseAll(context.Background()); len(r.List()) != 0 || len(ended) != 3 {
@@ -60,7 +60,7 @@ func TestRegistryExpiresWhatIsUnused(t *testing.T) {
 func TestEndWaitsForTurn(t *testing.T) {
 	t.Parallel()
 	r := session.NewRegistry()
-	s := r.Use(keyOf(1), harness.TestStart)
+	s := used(r, keyOf(1), harness.TestStart)
 	if err := s.CheckOut(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestEndWaitsForTurn(t *testing.T) {
 // A command whose client goes away, or whose time is up, waits no longer.
 func TestCheckOutIsInterrupted(t *testing.T) {
 	t.Parallel()
-	s := session.NewRegistry().Use(keyOf(1), harness.TestStart)
+	s := used(session.NewRegistry(), keyOf(1), harness.TestStart)
 	if !s.TryCheckOut() || s.TryCheckOut() {
 		t.Fatal("the turn is one")
 	}
@@ -108,7 +108,7 @@ func TestCheckOutIsInterrupted(t *testing.T) {
 // of mongod name them.
 func TestNamesInMessages(t *testing.T) {
 	t.Parallel()
-	s := session.NewRegistry().Use(session.Key{ID: bytesA}, harness.TestStart)
+	s := used(session.NewRegistry(), session.Key{ID: bytesA}, harness.TestStart)
 	if got := s.String(); got != "00010203-0405-0607-0809-0a0b0c0d0e0f - 47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU= -  - " {
 		t.Error(got)
 	}
@@ -142,4 +142,29 @@ func TestQueueChanges(t *testing.T) {
 	if q.Committed(); q.Dropped != nil {
 		t.Error("a drop is kept for the next transaction")
 	}
+}
+
+// used is Use of a registry that is not full.
+func used(r *session.Registry, key session.Key, now time.Time) *session.Session {
+	s, err := r.Use(key, now)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// A registry that is full refuses new sessions, and none of those that it has.
+func TestTooManySessions(t *testing.T) {
+	r := session.NewRegistry()
+	r.Max = 2
+	first := used(r, keyOf(1), harness.TestStart)
+	used(r, keyOf(2), harness.TestStart)
+	if _, err := r.Use(keyOf(3), harness.TestStart); !mongoerr.Is(err, mongoerr.TooManyLogicalSessions) {
+		t.Errorf("the third: %v", err)
+	}
+	if used(r, keyOf(1), harness.TestStart) != first {
+		t.Error("the first is another one")
+	}
+	r.End(func(s *session.Session) bool { return s == first })
+	used(r, keyOf(3), harness.TestStart)
 }

@@ -26,6 +26,8 @@ const (
 	totalBytes = 1 << 30
 	// mostFunctions is the size of the cache of functions.
 	mostFunctions = 512
+	// mostSource is the size of all their sources together, in bytes.
+	mostSource = 8 << 20
 )
 
 // Engine runs the JavaScript of one server. It is safe for concurrent use.
@@ -46,6 +48,7 @@ type Engine struct {
 
 	mu        sync.Mutex
 	functions map[string]*Function
+	source    int // size of their sources
 }
 
 // Config configures an engine.
@@ -110,10 +113,15 @@ func (e *Engine) Compile(source string) (*Function, error) {
 func (e *Engine) remember(source string, f *Function) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if len(e.functions) >= mostFunctions {
+	if len(source) > mostSource || e.functions[source] != nil {
+		return
+	}
+	if len(e.functions) >= mostFunctions || e.source+len(source) > mostSource {
 		clear(e.functions)
+		e.source = 0
 	}
 	e.functions[source] = f
+	e.source += len(source)
 }
 
 // heapLimit returns the memory limit of a scope in bytes.

@@ -342,7 +342,14 @@ func (s *store) Close() error {
 }
 
 // sizes are the average sizes of the rows of collections, for the pages of scans.
-type sizes struct{ m sync.Map }
+type sizes struct {
+	m sync.Map     // sizeKey -> int
+	n atomic.Int64 // of the entries
+}
+
+// maxSizes is the number of sizes that are known. If there are more, all are forgotten: many
+// may be of collections that were dropped.
+const maxSizes = 10_000
 
 // of returns the average size of what a page has; 0 if it is not known.
 func (z *sizes) of(num uint32, joined bool) int {
@@ -353,9 +360,15 @@ func (z *sizes) of(num uint32, joined bool) int {
 }
 
 func (z *sizes) note(num uint32, joined bool, average int) {
-	if old := z.of(num, joined); old < average/2 || old > 2*average {
-		z.m.Store(sizeKey{num, joined}, average)
+	old := z.of(num, joined)
+	if old >= average/2 && old <= 2*average {
+		return
 	}
+	if old == 0 && z.n.Add(1) > maxSizes {
+		z.m.Clear()
+		z.n.Store(1)
+	}
+	z.m.Store(sizeKey{num, joined}, average)
 }
 
 type sizeKey struct {

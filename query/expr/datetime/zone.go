@@ -44,6 +44,9 @@ func plausible(name string) bool {
 	if name == "" || name == "Local" || len(name) > 64 {
 		return false
 	}
+	if strings.Contains(name, "//") { // the loader takes it for one, and there are many ways to write it
+		return false
+	}
 	return strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+-/") == "" && name[0] >= 'A'
 }
 
