@@ -33,7 +33,7 @@ var imports = map[string]string{
 
 	// The language: pure functions over documents, never sees storage.
 	"query/collation": "mongoerr value",
-	"query/expr/*":    language + " query/expr/* query/script",
+	"query/expr/*":    language + " clock query/expr/* query/script",
 	"query/geo":       "mongoerr value",
 	"query/match/*":   language + " query/expr/* query/geo query/match/* query/script query/text",
 	"query/plan/*":    language + " query/expr/* query/match/* query/plan/* internal/reserved",

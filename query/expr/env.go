@@ -84,14 +84,6 @@ func (e *Env) tick() error {
 	return nil
 }
 
-// ask calls Interrupt.
-func (e *Env) ask() error {
-	if e.Interrupt == nil {
-		return nil
-	}
-	return e.Interrupt()
-}
-
 // Tick is called by other packages once per turn of a loop over user data.
 func (e *Env) Tick() error { return e.tick() }
 

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"errors"
 	"strings"
 	"unicode/utf8"
 
@@ -107,7 +108,11 @@ func regexArgs(c *call, env *Env) (s string, p *pcre.Pattern, err error) {
 	return in.Str(), p, nil
 }
 
+// regexFailed is the error of a search, which was interrupted unless it took too long.
 func regexFailed(c *call, err error) error {
+	if !errors.Is(err, pcre.ErrLimit) {
+		return err
+	}
 	return mongoerr.Newf(51156, "Error occurred while executing the regular expression in %s. Result code: %s", c.op.name, err)
 }
 
@@ -116,7 +121,7 @@ func evalRegexMatch(c *call, env *Env) (value.Value, error) {
 	if p == nil || err != nil {
 		return value.Bool(false), err
 	}
-	ok, err := p.Match(s)
+	ok, err := p.Match(s, env.Interrupt)
 	if err != nil {
 		return value.Value{}, regexFailed(c, err)
 	}
@@ -128,7 +133,7 @@ func evalRegexFind(c *call, env *Env) (value.Value, error) {
 	if p == nil || err != nil {
 		return value.Null(), err
 	}
-	m, err := p.Find(s)
+	m, err := p.Find(s, env.Interrupt)
 	switch {
 	case err != nil:
 		return value.Value{}, regexFailed(c, err)
@@ -145,10 +150,7 @@ func evalRegexFindAll(c *call, env *Env) (value.Value, error) {
 	if p == nil || err != nil {
 		return value.NewArray(), err
 	}
-	all, err := p.FindAll(s, env.ask)
-	if stopped := env.ask(); stopped != nil {
-		return value.Value{}, stopped
-	}
+	all, err := p.FindAll(s, env.Interrupt)
 	if err != nil {
 		return value.Value{}, regexFailed(c, err)
 	}

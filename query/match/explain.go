@@ -258,7 +258,7 @@ func (x *explainer) schema(n *Schema, inverted bool) {
 		return
 	}
 	n.schema.explainTitle(x.b)
-	n.schema.explainRules(x.b, "schemaRulesNotSatisfied", value.Document(x.d))
+	n.schema.explainRules(x.env, x.b, "schemaRulesNotSatisfied", value.Document(x.d))
 }
 
 func (x *explainer) expr(n *Expr, inverted bool) {

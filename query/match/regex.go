@@ -1,6 +1,7 @@
 package match
 
 import (
+	"errors"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -21,8 +22,9 @@ type Regex struct {
 	literal bool // find searches plain strings
 }
 
-// finder reports whether a string contains a match.
-type finder func(s string) (bool, error)
+// finder reports whether a string contains a match. The environment, which may be nil, can
+// interrupt it.
+type finder func(env *expr.Env, s string) (bool, error)
 
 // maxPattern is the greatest number of bytes of a pattern.
 const maxPattern = 32764
@@ -33,10 +35,10 @@ func (n *Regex) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
 	return n.walk(n, value.LeafTraverse, env, d, pos)
 }
 
-func (n *Regex) matchValue(_ *expr.Env, v value.Value, _ *int) (bool, error) {
+func (n *Regex) matchValue(env *expr.Env, v value.Value, _ *int) (bool, error) {
 	switch v.Kind() {
 	case value.KindString, value.KindSymbol:
-		return n.find(v.Str())
+		return n.find(env, v.Str())
 	case value.KindRegex:
 		pattern, options := v.Regex()
 		return pattern == n.Pattern && options == n.Options, nil
@@ -178,12 +180,16 @@ func compileRegex(pattern, options string) (find finder, literal bool, err error
 	if err != nil {
 		return nil, false, mongoerr.Newf(51091, "Regular expression is invalid: %s", err)
 	}
-	return func(s string) (bool, error) {
-		ok, err := p.Match(s)
-		if err != nil {
+	return func(env *expr.Env, s string) (bool, error) {
+		var ask func() error
+		if env != nil {
+			ask = env.Interrupt
+		}
+		ok, err := p.Match(s, ask)
+		if errors.Is(err, pcre.ErrLimit) {
 			return false, mongoerr.Newf(51156, "Error occurred while executing regular expression: %s", err)
 		}
-		return ok, nil
+		return ok, err
 	}, false, nil
 }
 
@@ -199,15 +205,17 @@ func literalFinder(pattern, options string) finder {
 	case strings.ContainsAny(text, pcre.MetaCharacters):
 		return nil
 	case atStart && atEnd:
-		return func(s string) (bool, error) { return s == text || strings.TrimSuffix(s, "\n") == text, nil }
+		return func(_ *expr.Env, s string) (bool, error) {
+			return s == text || strings.TrimSuffix(s, "\n") == text, nil
+		}
 	case atStart:
-		return func(s string) (bool, error) { return strings.HasPrefix(s, text), nil }
+		return func(_ *expr.Env, s string) (bool, error) { return strings.HasPrefix(s, text), nil }
 	case atEnd:
-		return func(s string) (bool, error) {
+		return func(_ *expr.Env, s string) (bool, error) {
 			return strings.HasSuffix(s, text) || strings.HasSuffix(strings.TrimSuffix(s, "\n"), text), nil
 		}
 	}
-	return func(s string) (bool, error) { return strings.Contains(s, text), nil }
+	return func(_ *expr.Env, s string) (bool, error) { return strings.Contains(s, text), nil }
 }
 
 // parseRegex reads $regex together with its $options, wherever they stand.

@@ -46,12 +46,12 @@ func TestRegex(t *testing.T) {
 			continue
 		}
 		for _, s := range c.yes {
-			if ok, err := r.find(s); !ok || err != nil {
+			if ok, err := r.find(nil, s); !ok || err != nil {
 				t.Errorf("/%s/%s does not match %q (%v)", c.pattern, c.options, s, err)
 			}
 		}
 		for _, s := range c.nos {
-			if ok, _ := r.find(s); ok {
+			if ok, _ := r.find(nil, s); ok {
 				t.Errorf("/%s/%s matches %q", c.pattern, c.options, s)
 			}
 		}
@@ -151,7 +151,7 @@ func FuzzRegex(f *testing.F) {
 		if err != nil {
 			return
 		}
-		ok, err := r.find(s)
+		ok, err := r.find(nil, s)
 		if prefix, _ := r.Prefix(); ok && err == nil && !strings.HasPrefix(s, prefix) {
 			t.Errorf("/%s/%s matches %q without its prefix %q", pattern, options, s, prefix)
 		}

@@ -20,12 +20,12 @@ func (n *Schema) Children() []Node { return nil }
 
 func (n *Schema) rank() int { return rankSchema }
 
-func (n *Schema) match(_ *expr.Env, d value.Doc, _ *int) (bool, error) {
-	return n.schema.holds(value.Document(d))
+func (n *Schema) match(env *expr.Env, d value.Doc, _ *int) (bool, error) {
+	return n.schema.holds(env, value.Document(d))
 }
 
-func (n *Schema) matchValue(_ *expr.Env, v value.Value, _ *int) (bool, error) {
-	return n.schema.holds(v)
+func (n *Schema) matchValue(env *expr.Env, v value.Value, _ *int) (bool, error) {
+	return n.schema.holds(env, v)
 }
 
 func (n *Schema) appendTo(b *value.Builder) { b.Document("$jsonSchema", n.spec) }
@@ -39,17 +39,22 @@ type schema struct {
 // rule is one keyword of a schema. A rule about one type is satisfied by
 // values of every other type.
 type rule interface {
-	holds(v value.Value) (bool, error)
+	holds(env *expr.Env, v value.Value) (bool, error)
 	// explain writes the fields after operatorName that describe why v does not
 	// satisfy the rule.
-	explain(b *value.Builder, v value.Value)
+	explain(env *expr.Env, b *value.Builder, v value.Value)
 	// keyword is the rule's name in the schema.
 	keyword() string
 }
 
-func (s *schema) holds(v value.Value) (bool, error) {
+func (s *schema) holds(env *expr.Env, v value.Value) (bool, error) {
+	if env != nil {
+		if err := env.Tick(); err != nil {
+			return false, err
+		}
+	}
 	for _, r := range s.rules {
-		if ok, err := r.holds(v); !ok || err != nil {
+		if ok, err := r.holds(env, v); !ok || err != nil {
 			return false, err
 		}
 	}

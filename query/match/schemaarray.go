@@ -2,13 +2,14 @@ package match
 
 import (
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/value"
 )
 
 // uniqueRule is uniqueItems: true.
 type uniqueRule struct{ named }
 
-func (r *uniqueRule) holds(v value.Value) (bool, error) {
+func (r *uniqueRule) holds(_ *expr.Env, v value.Value) (bool, error) {
 	if v.Kind() != value.KindArray {
 		return true, nil
 	}
@@ -16,7 +17,7 @@ func (r *uniqueRule) holds(v value.Value) (bool, error) {
 	return !found, nil
 }
 
-func (r *uniqueRule) explain(b *value.Builder, v value.Value) {
+func (r *uniqueRule) explain(_ *expr.Env, b *value.Builder, v value.Value) {
 	twice, _ := duplicate(v.Doc())
 	r.specified(b, "found a duplicate item")
 	quote(b, "consideredValue", v)
@@ -40,20 +41,20 @@ type itemsRule struct {
 	skip       int // items before those that rest applies to
 }
 
-func (r *itemsRule) holds(v value.Value) (bool, error) {
-	_, s, err := r.failing(v)
+func (r *itemsRule) holds(env *expr.Env, v value.Value) (bool, error) {
+	_, s, err := r.failing(env, v)
 	return s == nil && err == nil, err
 }
 
 // failing finds the first item that does not satisfy its schema.
-func (r *itemsRule) failing(v value.Value) (int, *schema, error) {
+func (r *itemsRule) failing(env *expr.Env, v value.Value) (int, *schema, error) {
 	if v.Kind() != value.KindArray {
 		return 0, nil, nil
 	}
 	i := 0
 	for item := range v.Doc().Values() {
 		if s := r.schemaAt(i); s != nil {
-			if ok, err := s.holds(item); !ok || err != nil {
+			if ok, err := s.holds(env, item); !ok || err != nil {
 				return i, s, err
 			}
 		}
@@ -72,8 +73,8 @@ func (r *itemsRule) schemaAt(i int) *schema {
 	return nil
 }
 
-func (r *itemsRule) explain(b *value.Builder, v value.Value) {
-	i, s, _ := r.failing(v)
+func (r *itemsRule) explain(env *expr.Env, b *value.Builder, v value.Value) {
+	i, s, _ := r.failing(env, v)
 	if s == nil {
 		return
 	}
@@ -81,7 +82,7 @@ func (r *itemsRule) explain(b *value.Builder, v value.Value) {
 		b.String("reason", "At least one item did not match the sub-schema")
 	}
 	b.Int32("itemIndex", int32(i))
-	s.explainRules(b, "details", v.Doc().Index(i))
+	s.explainRules(env, b, "details", v.Doc().Index(i))
 }
 
 // parseItems parses items: one schema for all items, or an array of schemas
@@ -120,11 +121,11 @@ type noMoreItemsRule struct {
 	allowed int
 }
 
-func (r *noMoreItemsRule) holds(v value.Value) (bool, error) {
+func (r *noMoreItemsRule) holds(_ *expr.Env, v value.Value) (bool, error) {
 	return v.Kind() != value.KindArray || v.Doc().Len() <= r.allowed, nil
 }
 
-func (r *noMoreItemsRule) explain(b *value.Builder, v value.Value) {
+func (r *noMoreItemsRule) explain(_ *expr.Env, b *value.Builder, v value.Value) {
 	r.specified(b, "found additional items")
 	b.StartArray("additionalItems")
 	i := 0

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -22,24 +23,24 @@ type dependenciesRule struct {
 }
 
 // holds reports whether v satisfies the dependency; find finds its fields.
-func (d dependency) holds(v value.Value, find func(string) (value.Value, bool)) (bool, error) {
+func (d dependency) holds(env *expr.Env, v value.Value, find func(string) (value.Value, bool)) (bool, error) {
 	_, ok := find(d.name)
 	switch {
 	case !ok:
 		return true, nil
 	case d.schema != nil:
-		return d.schema.holds(v)
+		return d.schema.holds(env, v)
 	}
 	return len(missingIn(d.names, find)) == 0, nil
 }
 
-func (r *dependenciesRule) holds(v value.Value) (bool, error) {
+func (r *dependenciesRule) holds(env *expr.Env, v value.Value) (bool, error) {
 	if v.Kind() != value.KindDocument {
 		return true, nil
 	}
 	find := fieldsOf(v.Doc(), len(r.list))
 	for _, d := range r.list {
-		if ok, err := d.holds(v, find); !ok || err != nil {
+		if ok, err := d.holds(env, v, find); !ok || err != nil {
 			return false, err
 		}
 	}
@@ -48,16 +49,16 @@ func (r *dependenciesRule) holds(v value.Value) (bool, error) {
 
 // explain lists the dependencies that fail, with their missing fields or the
 // rules of their schemas.
-func (r *dependenciesRule) explain(b *value.Builder, v value.Value) {
+func (r *dependenciesRule) explain(env *expr.Env, b *value.Builder, v value.Value) {
 	b.StartArray("failingDependencies")
 	find := fieldsOf(v.Doc(), len(r.list))
 	for _, d := range r.list {
-		if ok, err := d.holds(v, find); ok || err != nil {
+		if ok, err := d.holds(env, v, find); ok || err != nil {
 			continue
 		}
 		b.StartDocument("").String("conditionalProperty", d.name)
 		if d.schema != nil {
-			d.schema.explainRules(b, "details", v)
+			d.schema.explainRules(env, b, "details", v)
 		} else {
 			appendNames(b, "missingProperties", missingNames(d.names, v.Doc()))
 		}

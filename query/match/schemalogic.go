@@ -2,6 +2,7 @@ package match
 
 import (
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -11,8 +12,8 @@ type listRule struct {
 	schemas []*schema
 }
 
-func (r *listRule) holds(v value.Value) (bool, error) {
-	matching, err := r.matching(v)
+func (r *listRule) holds(env *expr.Env, v value.Value) (bool, error) {
+	matching, err := r.matching(env, v)
 	if err != nil {
 		return false, err
 	}
@@ -26,9 +27,9 @@ func (r *listRule) holds(v value.Value) (bool, error) {
 }
 
 // matching lists the schemas that v satisfies.
-func (r *listRule) matching(v value.Value) (indexes []int, err error) {
+func (r *listRule) matching(env *expr.Env, v value.Value) (indexes []int, err error) {
 	for i, s := range r.schemas {
-		ok, err := s.holds(v)
+		ok, err := s.holds(env, v)
 		if err != nil {
 			return nil, err
 		}
@@ -41,8 +42,8 @@ func (r *listRule) matching(v value.Value) (indexes []int, err error) {
 
 // explain lists the schemas that were not satisfied or, for oneOf, the ones
 // that were satisfied in excess.
-func (r *listRule) explain(b *value.Builder, v value.Value) {
-	if matching, _ := r.matching(v); r.k.name == "oneOf" && len(matching) > 1 {
+func (r *listRule) explain(env *expr.Env, b *value.Builder, v value.Value) {
+	if matching, _ := r.matching(env, v); r.k.name == "oneOf" && len(matching) > 1 {
 		b.String("reason", "more than one subschema matched").StartArray("matchingSchemaIndexes")
 		for _, i := range matching {
 			b.Int32("", int32(i))
@@ -52,12 +53,12 @@ func (r *listRule) explain(b *value.Builder, v value.Value) {
 	}
 	b.StartArray("schemasNotSatisfied")
 	for i, s := range r.schemas {
-		if ok, err := s.holds(v); ok || err != nil {
+		if ok, err := s.holds(env, v); ok || err != nil {
 			continue
 		}
 		b.StartDocument("").Int32("index", int32(i))
 		s.explainTitle(b)
-		s.explainRules(b, "details", v)
+		s.explainRules(env, b, "details", v)
 		b.End()
 	}
 	b.End()
@@ -93,12 +94,12 @@ type notRule struct {
 	schema *schema
 }
 
-func (r *notRule) holds(v value.Value) (bool, error) {
-	ok, err := r.schema.holds(v)
+func (r *notRule) holds(env *expr.Env, v value.Value) (bool, error) {
+	ok, err := r.schema.holds(env, v)
 	return !ok && err == nil, err
 }
 
-func (r *notRule) explain(b *value.Builder, v value.Value) {
+func (r *notRule) explain(_ *expr.Env, b *value.Builder, v value.Value) {
 	b.String("reason", "child expression matched")
 }
 
@@ -126,14 +127,14 @@ func (s *schema) explainTitle(b *value.Builder) {
 }
 
 // explainRules writes the list of the rules that v breaks.
-func (s *schema) explainRules(b *value.Builder, key string, v value.Value) {
+func (s *schema) explainRules(env *expr.Env, b *value.Builder, key string, v value.Value) {
 	b.StartArray(key)
 	for _, r := range s.rules {
-		if ok, err := r.holds(v); ok || err != nil {
+		if ok, err := r.holds(env, v); ok || err != nil {
 			continue
 		}
 		b.StartDocument("").String("operatorName", r.keyword())
-		r.explain(b, v)
+		r.explain(env, b, v)
 		b.End()
 	}
 	b.End()

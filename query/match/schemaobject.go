@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -41,7 +42,7 @@ func fieldsOf(d value.Doc, n int) func(name string) (value.Value, bool) {
 }
 
 // holds checks the schema of each property that exists.
-func (r *propertiesRule) holds(v value.Value) (bool, error) {
+func (r *propertiesRule) holds(env *expr.Env, v value.Value) (bool, error) {
 	if v.Kind() != value.KindDocument {
 		return true, nil
 	}
@@ -51,7 +52,7 @@ func (r *propertiesRule) holds(v value.Value) (bool, error) {
 		if !ok {
 			continue
 		}
-		if ok, err := p.schema.holds(field); !ok || err != nil {
+		if ok, err := p.schema.holds(env, field); !ok || err != nil {
 			return false, err
 		}
 	}
@@ -59,19 +60,19 @@ func (r *propertiesRule) holds(v value.Value) (bool, error) {
 }
 
 // explain lists the properties that do not satisfy their schemas.
-func (r *propertiesRule) explain(b *value.Builder, v value.Value) {
+func (r *propertiesRule) explain(env *expr.Env, b *value.Builder, v value.Value) {
 	b.StartArray("propertiesNotSatisfied")
 	for _, p := range r.properties {
 		field, ok := v.Doc().Get(p.name)
 		if !ok {
 			continue
 		}
-		if ok, err := p.schema.holds(field); ok || err != nil {
+		if ok, err := p.schema.holds(env, field); ok || err != nil {
 			continue
 		}
 		b.StartDocument("").String("propertyName", p.name)
 		p.schema.explainTitle(b)
-		p.schema.explainRules(b, "details", field)
+		p.schema.explainRules(env, b, "details", field)
 		b.End()
 	}
 	b.End()
@@ -104,7 +105,7 @@ type requiredRule struct {
 	names []string
 }
 
-func (r *requiredRule) holds(v value.Value) (bool, error) {
+func (r *requiredRule) holds(_ *expr.Env, v value.Value) (bool, error) {
 	return v.Kind() != value.KindDocument || len(missingNames(r.names, v.Doc())) == 0, nil
 }
 
@@ -121,7 +122,7 @@ func missingIn(names []string, find func(string) (value.Value, bool)) (missing [
 	return missing
 }
 
-func (r *requiredRule) explain(b *value.Builder, v value.Value) {
+func (r *requiredRule) explain(_ *expr.Env, b *value.Builder, v value.Value) {
 	r.specified(b, "")
 	appendNames(b, "missingProperties", missingNames(r.names, v.Doc()))
 }
@@ -173,17 +174,17 @@ type patternPropertiesRule struct {
 }
 
 // failing calls yield with each field that breaks the schema of its name.
-func (r *patternPropertiesRule) failing(v value.Value, yield func(name string, field value.Value, p patternProperty) bool) error {
+func (r *patternPropertiesRule) failing(env *expr.Env, v value.Value, yield func(name string, field value.Value, p patternProperty) bool) error {
 	for name, field := range v.Doc().All() {
 		for _, p := range r.patterns {
-			named, err := p.find(name)
+			named, err := p.find(env, name)
 			if err != nil {
 				return err
 			}
 			if !named {
 				continue
 			}
-			ok, err := p.schema.holds(field)
+			ok, err := p.schema.holds(env, field)
 			if err != nil || !ok && !yield(name, field, p) {
 				return err
 			}
@@ -192,22 +193,22 @@ func (r *patternPropertiesRule) failing(v value.Value, yield func(name string, f
 	return nil
 }
 
-func (r *patternPropertiesRule) holds(v value.Value) (bool, error) {
+func (r *patternPropertiesRule) holds(env *expr.Env, v value.Value) (bool, error) {
 	if v.Kind() != value.KindDocument {
 		return true, nil
 	}
 	ok := true
-	err := r.failing(v, func(string, value.Value, patternProperty) bool { ok = false; return false })
+	err := r.failing(env, v, func(string, value.Value, patternProperty) bool { ok = false; return false })
 	return ok && err == nil, err
 }
 
-func (r *patternPropertiesRule) explain(b *value.Builder, v value.Value) {
+func (r *patternPropertiesRule) explain(env *expr.Env, b *value.Builder, v value.Value) {
 	b.StartArray("details")
-	_ = r.failing(v, func(name string, field value.Value, p patternProperty) bool {
+	_ = r.failing(env, v, func(name string, field value.Value, p patternProperty) bool {
 		b.StartDocument("").String("propertyName", name)
 		p.schema.explainTitle(b)
 		b.String("regexMatched", p.pattern)
-		p.schema.explainRules(b, "details", field)
+		p.schema.explainRules(env, b, "details", field)
 		b.End()
 		return true
 	})
@@ -251,9 +252,9 @@ type additionalRule struct {
 }
 
 // failing calls yield with each additional field that is not allowed.
-func (r *additionalRule) failing(v value.Value, yield func(name string, field value.Value) bool) error {
+func (r *additionalRule) failing(env *expr.Env, v value.Value, yield func(name string, field value.Value) bool) error {
 	for name, field := range v.Doc().All() {
-		known, err := r.isKnown(name)
+		known, err := r.isKnown(env, name)
 		if err != nil {
 			return err
 		}
@@ -262,7 +263,7 @@ func (r *additionalRule) failing(v value.Value, yield func(name string, field va
 		}
 		ok := false
 		if r.schema != nil {
-			if ok, err = r.schema.holds(field); err != nil {
+			if ok, err = r.schema.holds(env, field); err != nil {
 				return err
 			}
 		}
@@ -273,41 +274,41 @@ func (r *additionalRule) failing(v value.Value, yield func(name string, field va
 	return nil
 }
 
-func (r *additionalRule) isKnown(name string) (bool, error) {
+func (r *additionalRule) isKnown(env *expr.Env, name string) (bool, error) {
 	if r.known[name] {
 		return true, nil
 	}
 	for _, find := range r.patterns {
-		if ok, err := find(name); ok || err != nil {
+		if ok, err := find(env, name); ok || err != nil {
 			return ok, err
 		}
 	}
 	return false, nil
 }
 
-func (r *additionalRule) holds(v value.Value) (bool, error) {
+func (r *additionalRule) holds(env *expr.Env, v value.Value) (bool, error) {
 	if v.Kind() != value.KindDocument {
 		return true, nil
 	}
 	ok := true
-	err := r.failing(v, func(string, value.Value) bool { ok = false; return false })
+	err := r.failing(env, v, func(string, value.Value) bool { ok = false; return false })
 	return ok && err == nil, err
 }
 
 // explain lists the additional fields that are not allowed, or the first one
 // that does not satisfy the schema.
-func (r *additionalRule) explain(b *value.Builder, v value.Value) {
+func (r *additionalRule) explain(env *expr.Env, b *value.Builder, v value.Value) {
 	if r.schema == nil {
 		r.specified(b, "")
 		var names []string
-		_ = r.failing(v, func(name string, _ value.Value) bool { names = append(names, name); return true })
+		_ = r.failing(env, v, func(name string, _ value.Value) bool { names = append(names, name); return true })
 		appendNames(b, "additionalProperties", names)
 		return
 	}
 	b.String("reason", "at least one additional property did not match the subschema")
-	_ = r.failing(v, func(name string, field value.Value) bool {
+	_ = r.failing(env, v, func(name string, field value.Value) bool {
 		b.String("failingProperty", name)
-		r.schema.explainRules(b, "details", field)
+		r.schema.explainRules(env, b, "details", field)
 		return false
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/apd/v3"
 
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -18,9 +19,11 @@ type typeRule struct {
 	types TypeSet
 }
 
-func (r *typeRule) holds(v value.Value) (bool, error) { return r.types.Has(v.Kind()), nil }
+func (r *typeRule) holds(_ *expr.Env, v value.Value) (bool, error) {
+	return r.types.Has(v.Kind()), nil
+}
 
-func (r *typeRule) explain(b *value.Builder, v value.Value) {
+func (r *typeRule) explain(_ *expr.Env, b *value.Builder, v value.Value) {
 	r.specified(b, "type did not match")
 	quote(b, "consideredValue", v).String("consideredType", v.Kind().String())
 }
@@ -88,11 +91,11 @@ type limitRule struct {
 	compare Compare
 }
 
-func (r *limitRule) holds(v value.Value) (bool, error) {
+func (r *limitRule) holds(_ *expr.Env, v value.Value) (bool, error) {
 	return !v.IsNumber() || r.compare.holds(v), nil
 }
 
-func (r *limitRule) explain(b *value.Builder, v value.Value) {
+func (r *limitRule) explain(_ *expr.Env, b *value.Builder, v value.Value) {
 	b.StartDocument("specifiedAs").Append(r.k.name, r.k.v)
 	if r.compare.Op == OpLt || r.compare.Op == OpGt {
 		b.Bool("exclusive"+strings.ToUpper(r.k.name[:1])+r.k.name[1:], true)
@@ -136,7 +139,7 @@ type countRule struct {
 	limit int64
 }
 
-func (r *countRule) holds(v value.Value) (bool, error) {
+func (r *countRule) holds(_ *expr.Env, v value.Value) (bool, error) {
 	n := r.count(v)
 	if n < 0 {
 		return true, nil
@@ -159,7 +162,7 @@ func (r *countRule) count(v value.Value) int64 {
 	return -1
 }
 
-func (r *countRule) explain(b *value.Builder, v value.Value) {
+func (r *countRule) explain(_ *expr.Env, b *value.Builder, v value.Value) {
 	switch r.k.name[3:] {
 	case "Length":
 		r.specified(b, "specified string length was not satisfied")
@@ -188,14 +191,14 @@ type patternRule struct {
 	find finder
 }
 
-func (r *patternRule) holds(v value.Value) (bool, error) {
+func (r *patternRule) holds(env *expr.Env, v value.Value) (bool, error) {
 	if v.Kind() != value.KindString {
 		return true, nil
 	}
-	return r.find(v.Str())
+	return r.find(env, v.Str())
 }
 
-func (r *patternRule) explain(b *value.Builder, v value.Value) {
+func (r *patternRule) explain(_ *expr.Env, b *value.Builder, v value.Value) {
 	r.specified(b, "regular expression did not match")
 	quote(b, "consideredValue", v)
 }
@@ -217,7 +220,7 @@ type multipleRule struct{ named }
 
 // holds reports whether a number is a multiple, computed in decimals unless
 // both numbers are integers.
-func (r *multipleRule) holds(v value.Value) (bool, error) {
+func (r *multipleRule) holds(_ *expr.Env, v value.Value) (bool, error) {
 	if !v.IsNumber() {
 		return true, nil
 	}
@@ -234,7 +237,7 @@ func (r *multipleRule) holds(v value.Value) (bool, error) {
 	return err == nil && rest.IsZero(), nil
 }
 
-func (r *multipleRule) explain(b *value.Builder, v value.Value) {
+func (r *multipleRule) explain(_ *expr.Env, b *value.Builder, v value.Value) {
 	r.specified(b, "considered value is not a multiple of the specified value")
 	quote(b, "consideredValue", v)
 }
@@ -257,9 +260,9 @@ type enumRule struct {
 	options unorderedSet
 }
 
-func (r *enumRule) holds(v value.Value) (bool, error) { return r.options.has(v), nil }
+func (r *enumRule) holds(_ *expr.Env, v value.Value) (bool, error) { return r.options.has(v), nil }
 
-func (r *enumRule) explain(b *value.Builder, v value.Value) {
+func (r *enumRule) explain(_ *expr.Env, b *value.Builder, v value.Value) {
 	r.specified(b, "value was not found in enum")
 	quote(b, "consideredValue", v)
 }
@@ -290,7 +293,7 @@ type encryptRule struct {
 	types TypeSet // empty: any
 }
 
-func (r *encryptRule) holds(v value.Value) (bool, error) {
+func (r *encryptRule) holds(_ *expr.Env, v value.Value) (bool, error) {
 	subtype, data := v.Binary()
 	if v.Kind() != value.KindBinary || subtype != 6 {
 		return false, nil
@@ -302,7 +305,7 @@ func (r *encryptRule) holds(v value.Value) (bool, error) {
 	return len(data) > 17 && r.types.Has(value.Kind(data[17])), nil
 }
 
-func (r *encryptRule) explain(b *value.Builder, v value.Value) {
+func (r *encryptRule) explain(_ *expr.Env, b *value.Builder, v value.Value) {
 	b.String("reason", "value was not encrypted")
 }
 

