@@ -219,6 +219,9 @@ func (w *bulkWrite) readOps(inBody args.Array) error {
 // collection that follow each other share a transaction.
 func (w *bulkWrite) run() error {
 	for i := 0; i < len(w.ops) && !w.stopped; {
+		if err := w.c.Interrupted(); err != nil {
+			return err
+		}
 		next := i + 1
 		w.c.Stamp = 0 // each operation has a $$CLUSTER_TIME of its own
 		var err error

@@ -127,6 +127,11 @@ func eachStatement(w *write.BatchWrite, statements args.DocList, read func(value
 		}
 	}
 	for i := 0; i < statements.N && !w.Stopped; i++ {
+		if i > 0 { // a single statement looks itself
+			if err := w.C.Interrupted(); err != nil {
+				return err
+			}
+		}
 		d, _ := statements.Next()
 		if err := read(d); err != nil {
 			return err

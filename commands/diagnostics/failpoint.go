@@ -141,6 +141,7 @@ func parseFailData(v value.Value) (f observe.FailData, err error) {
 		Doc: d, Commands: map[string]bool{}, All: d.Lookup("failAllCommands").Truthy(), AppName: d.Lookup("appName").Str(),
 		ThreadName: d.Lookup("threadName").Str(), Namespace: d.Lookup("namespace").Str(), Closes: d.Lookup("closeConnection").Truthy(),
 		Extra: d.Lookup("errorExtraInfo").Doc(), Concern: d.Lookup("writeConcernError").Doc(),
+		Chance: d.Lookup("chance").AsDouble(),
 	}
 	if v, ok := d.Get("closeConnection"); ok {
 		f.Stays = !v.Truthy()

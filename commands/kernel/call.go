@@ -217,6 +217,9 @@ func (s *Service) share(ctx context.Context, fn func(storage.Tx) error) error {
 // Interrupted returns why the command must stop, if it was killed or ran out of time;
 // nil otherwise.
 func (c *Call) Interrupted() error {
+	if c.Svc.FailPoints.Interrupts.On() {
+		c.failInterrupt()
+	}
 	if c.Ctx.Err() == nil {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"time"
@@ -33,6 +34,15 @@ func concernsClient(d *observe.FailData, c *Call) bool {
 		return false
 	}
 	return d.ThreadName == "" || d.ThreadName == "conn"+strconv.FormatInt(c.Conn.ID, 10)
+}
+
+// failInterrupt kills the command if the fail point checkForInterruptFail takes effect.
+func (c *Call) failInterrupt() {
+	if _, ok := c.Svc.FailPoints.Interrupts.EnterIf(func(d *observe.FailData) bool {
+		return c.Conn != nil && concernsClient(d, c) && rand.Float64() < d.Chance //nolint:gosec // no secret
+	}); ok {
+		c.Kill(ErrKilled)
+	}
 }
 
 // FailGetMore returns the error that failGetMoreAfterCursorCheckout gives a getMore;

@@ -42,13 +42,15 @@ type FailPoints struct {
 
 	TimesOut      *FailPoint // maxTimeAlwaysTimeOut: where a time limit begins
 	NeverTimesOut *FailPoint // maxTimeNeverTimeOut: the same
+
+	Interrupts *FailPoint // checkForInterruptFail: where an operation looks whether it was killed
 }
 
 // NewFailPoints returns fail points that are all off.
 func NewFailPoints() FailPoints {
 	return FailPoints{
 		Command: newFailPoint(), GetMore: newFailPoint(), Write: newFailPoint(),
-		TimesOut: newFailPoint(), NeverTimesOut: newFailPoint(),
+		TimesOut: newFailPoint(), NeverTimesOut: newFailPoint(), Interrupts: newFailPoint(),
 	}
 }
 
@@ -65,6 +67,8 @@ func (f *FailPoints) Named(name string) *FailPoint {
 		return f.TimesOut
 	case "maxTimeNeverTimeOut":
 		return f.NeverTimesOut
+	case "checkForInterruptFail":
+		return f.Interrupts
 	}
 	return nil
 }
@@ -85,6 +89,7 @@ type FailData struct {
 	Labels     []string        // nil: those the server would give
 	Concern    value.Doc       // writeConcernError
 	Block      time.Duration   // how long the command waits first
+	Chance     float64         // chance: the probability, besides the mode
 }
 
 func newFailPoint() *FailPoint { return &FailPoint{changed: broadcast.New()} }
@@ -97,6 +102,9 @@ func (f *FailPoint) Set(mode FailMode, count int64, chance float64, data FailDat
 	f.on.Store(mode != FailOff)
 	return f.entered
 }
+
+// On reports whether the fail point is on.
+func (f *FailPoint) On() bool { return f.on.Load() }
 
 // EnterIf reports whether the fail point takes effect, if concerned accepts its data,
 // which it returns.

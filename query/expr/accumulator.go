@@ -17,6 +17,9 @@ func eachValue(c *call, env *Env, add func(v value.Value)) error {
 			return err
 		}
 		if len(c.args) > 1 || v.Kind() != value.KindArray {
+			if err := env.tick(); err != nil {
+				return err
+			}
 			add(v)
 			continue
 		}

@@ -75,17 +75,53 @@ func (e *Env) Get(slot int) value.Value {
 	return e.Vars[slot]
 }
 
+// ticksToAsk is how many ticks pass between two calls of Interrupt.
+const ticksToAsk = 1024
+
+// tickBytes is how many bytes may be read in the time of a tick.
+const tickBytes = 256
+
 // tick is called once per turn of a loop over user data.
 func (e *Env) tick() error {
-	e.ticks++
-	if e.ticks&1023 == 0 && e.Interrupt != nil {
-		return e.Interrupt()
+	if e.ticks++; e.ticks < ticksToAsk {
+		return nil
 	}
-	return nil
+	return e.ask()
 }
 
-// Tick is called by other packages once per turn of a loop over user data.
-func (e *Env) Tick() error { return e.tick() }
+// weigh is called for n bytes that are searched or made, which take as long as many ticks if
+// they are many.
+func (e *Env) weigh(n int) error {
+	if e.ticks += 1 + n/tickBytes; e.ticks < ticksToAsk {
+		return nil
+	}
+	return e.ask()
+}
+
+// ask calls Interrupt.
+func (e *Env) ask() error {
+	e.ticks = 0
+	if e.Interrupt == nil {
+		return nil
+	}
+	return e.Interrupt()
+}
+
+// Tick is called by other packages once per turn of a loop over user data. The Env may be nil.
+func (e *Env) Tick() error {
+	if e == nil {
+		return nil
+	}
+	return e.tick()
+}
+
+// Weigh is called by other packages when they search n bytes. The Env may be nil.
+func (e *Env) Weigh(n int) error {
+	if e == nil {
+		return nil
+	}
+	return e.weigh(n)
+}
 
 // compare orders two values by the collation.
 func (e *Env) compare(a, b value.Value) int { return value.CompareWith(a, b, e.Collation) }

@@ -111,8 +111,7 @@ func (l *list) place(ref uint32) (i, at int) {
 // sort sorts the elements by cmp; the sort is stable.
 func (l *list) sort(cmp func(a, b value.Value) int) (err error) {
 	if l.arrays == nil {
-		slices.SortStableFunc(l.values, cmp)
-		return nil
+		return SortStable(l.env, l.values, cmp)
 	}
 	if err := l.env.hold(l.op, bytesOfRef*len(l.refs)/2); err != nil {
 		return err
@@ -204,6 +203,20 @@ func (l *list) array(n int) (value.Value, error) {
 // sortRun is the length of the runs that are sorted by insertion before
 // merging.
 const sortRun = 16
+
+// SortStable is a stable sort that can be interrupted, and then leaves the order undefined.
+func SortStable[T any](env *Env, s []T, cmp func(a, b T) int) (err error) {
+	slices.SortStableFunc(s, func(a, b T) int {
+		if err == nil {
+			err = env.Tick()
+		}
+		if err != nil {
+			return 0
+		}
+		return cmp(a, b)
+	})
+	return err
+}
 
 // mergeSort is a stable sort that can be interrupted. It needs room for half of
 // the elements.

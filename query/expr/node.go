@@ -46,9 +46,13 @@ func (f *fieldPath) eval(env *Env) (value.Value, error) {
 		if len(f.parts) == 0 {
 			return value.Document(env.root), nil
 		}
-		return walk(env.root, f.parts), nil
+		return walk(env.root, f.parts), env.weigh(len(env.root))
 	case sourceSlot:
-		return walkValue(env.Get(f.slot), f.parts), nil
+		v := env.Get(f.slot)
+		if len(f.parts) == 0 {
+			return v, nil
+		}
+		return walkValue(v, f.parts), env.weigh(len(v.Bytes()))
 	}
 	v, err := f.system(env)
 	return walkValue(v, f.parts), err
@@ -152,6 +156,9 @@ func (o *object) eval(env *Env) (value.Value, error) {
 		if err != nil {
 			return value.Value{}, err
 		}
+		if err := env.tick(); err != nil {
+			return value.Value{}, err
+		}
 		b.Append(o.names[i], v)
 		if env.held != before { // the value has been copied
 			env.held = before + b.Len()
@@ -182,6 +189,9 @@ func (a *array) eval(env *Env) (value.Value, error) {
 	for _, n := range a.elems {
 		v, err := n.eval(env)
 		if err != nil {
+			return value.Value{}, err
+		}
+		if err := env.tick(); err != nil {
 			return value.Value{}, err
 		}
 		out.Append(v)
@@ -229,7 +239,10 @@ func (c *call) eval(env *Env) (value.Value, error) {
 	if env.held != before {
 		v = env.release(before, v)
 	}
-	return v, err
+	if err != nil {
+		return v, err
+	}
+	return v, env.weigh(len(v.Bytes()))
 }
 
 func (c *call) deps(d *depSink) {

@@ -47,6 +47,9 @@ func evalMergeObjects(c *call, env *Env) (value.Value, error) {
 			failed = mongoerr.Newf(40400, "$mergeObjects requires object inputs, but input %s is of type %s", v.Compact(), v.Kind())
 		default:
 			for name, e := range v.Doc().All() {
+				if failed = env.tick(); failed != nil {
+					return
+				}
 				f.set(name, e)
 			}
 		}
@@ -64,6 +67,9 @@ func evalObjectToArray(c *call, env *Env) (value.Value, error) {
 	}
 	var out value.ArrayBuilder
 	for name, e := range v.Doc().All() {
+		if err := env.tick(); err != nil {
+			return value.Value{}, err
+		}
 		out.Append(value.Document(value.NewDoc("k", value.String(name), "v", e)))
 	}
 	return out.Value(), nil
@@ -79,6 +85,9 @@ func evalArrayToObject(c *call, env *Env) (value.Value, error) {
 	var f fieldList
 	var pairs bool
 	for i, e := range elements(v) {
+		if err := env.tick(); err != nil {
+			return value.Value{}, err
+		}
 		if i == 0 {
 			if pairs = e.Kind() == value.KindArray; !pairs && e.Kind() != value.KindDocument {
 				return value.Value{}, mongoerr.Newf(40398, "Unrecognised input type format for $arrayToObject: %s", e.Kind())

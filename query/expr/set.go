@@ -233,6 +233,9 @@ func quantifier(c *call, env *Env, code mongoerr.Code, want bool) (value.Value, 
 	}
 	it := v.Doc().Iter()
 	for it.Next() {
+		if err := env.tick(); err != nil {
+			return value.Value{}, err
+		}
 		if it.Value().Truthy() == want {
 			return value.Bool(want), nil
 		}

@@ -75,6 +75,9 @@ func (n *ElemMatchValue) matchValue(env *expr.Env, v value.Value, pos *int) (boo
 
 func allValue(nodes []Node, env *expr.Env, v value.Value) (bool, error) {
 	for _, c := range nodes {
+		if err := env.Weigh(len(v.Bytes())); err != nil {
+			return false, err
+		}
 		if ok, err := c.matchValue(env, v, nil); !ok || err != nil {
 			return false, err
 		}
@@ -144,6 +147,9 @@ func (n *ElemMatchObject) matchValue(env *expr.Env, v value.Value, pos *int) (bo
 	for ; it.Next(); at++ {
 		if k := it.Kind(); k != value.KindDocument && k != value.KindArray {
 			continue
+		}
+		if err := env.Tick(); err != nil {
+			return false, err
 		}
 		ok, err := n.Node.match(env, it.Value().Doc(), nil)
 		if err != nil {

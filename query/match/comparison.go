@@ -139,6 +139,9 @@ func (n *In) matchValue(env *expr.Env, v value.Value, pos *int) (bool, error) {
 	if v.IsMissing() {
 		return n.hasNull, nil
 	}
+	if err := env.Tick(); err != nil {
+		return false, err
+	}
 	_, found := slices.BinarySearchFunc(n.Values, v, n.order)
 	if found {
 		return true, nil

@@ -66,8 +66,8 @@ func (n *And) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
 		failed, err := n.wide.any(env, d, false)
 		return !failed && err == nil, err
 	}
-	for i, c := range n.Nodes {
-		if err := tick(env, i); err != nil {
+	for _, c := range n.Nodes {
+		if err := env.Weigh(len(d)); err != nil {
 			return false, err
 		}
 		if ok, err := c.match(env, d, pos); !ok || err != nil {
@@ -80,6 +80,9 @@ func (n *And) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
 
 func (n *And) matchValue(env *expr.Env, v value.Value, pos *int) (bool, error) {
 	for _, c := range n.Nodes {
+		if err := env.Weigh(len(v.Bytes())); err != nil {
+			return false, err
+		}
 		if ok, err := c.matchValue(env, v, pos); !ok || err != nil {
 			return false, err
 		}
@@ -141,18 +144,9 @@ func (n *Constant) match(*expr.Env, value.Doc, *int) (bool, error) { return n.Re
 
 func (n *Constant) matchValue(*expr.Env, value.Value, *int) (bool, error) { return n.Result, nil }
 
-// tick checks for interruption at intervals while many conditions are tested.
-// With few conditions, the reader of the documents checks often enough.
-func tick(env *expr.Env, i int) error {
-	if i&127 != 127 || env == nil || env.Interrupt == nil {
-		return nil
-	}
-	return env.Interrupt()
-}
-
 func anyNode(nodes []Node, env *expr.Env, d value.Doc, pos *int) (bool, error) {
-	for i, c := range nodes {
-		if err := tick(env, i); err != nil {
+	for _, c := range nodes {
+		if err := env.Weigh(len(d)); err != nil {
 			return false, err
 		}
 		if ok, err := c.match(env, d, pos); ok || err != nil {
@@ -164,6 +158,9 @@ func anyNode(nodes []Node, env *expr.Env, d value.Doc, pos *int) (bool, error) {
 
 func anyNodeValue(nodes []Node, env *expr.Env, v value.Value, pos *int) (bool, error) {
 	for _, c := range nodes {
+		if err := env.Weigh(len(v.Bytes())); err != nil {
+			return false, err
+		}
 		if ok, err := c.matchValue(env, v, pos); ok || err != nil {
 			return ok && err == nil, err
 		}

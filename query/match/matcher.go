@@ -61,6 +61,9 @@ func Compile(filter value.Doc, o Options) (*Matcher, error) {
 // expression, from a regular expression that takes too long, or from an
 // interruption. $text stores its score in env.Meta.
 func (m *Matcher) Match(env *expr.Env, d value.Doc) (bool, error) {
+	if err := env.Weigh(len(m.filter)); err != nil {
+		return false, err
+	}
 	return m.root.match(env, d, nil)
 }
 

@@ -38,6 +38,9 @@ func (n *Regex) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
 func (n *Regex) matchValue(env *expr.Env, v value.Value, _ *int) (bool, error) {
 	switch v.Kind() {
 	case value.KindString, value.KindSymbol:
+		if err := env.Weigh(len(v.Bytes())); err != nil {
+			return false, err
+		}
 		return n.find(env, v.Str())
 	case value.KindRegex:
 		pattern, options := v.Regex()

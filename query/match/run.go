@@ -116,6 +116,9 @@ func cost(n Node) int {
 
 // Match is [Matcher.Match].
 func (r *Run) Match(env *expr.Env, d value.Doc) (bool, error) {
+	if err := env.Weigh(len(r.m.filter)); err != nil {
+		return false, err
+	}
 	if len(r.tests) > 0 {
 		if ok, err := r.matchFields(env, d); !ok || err != nil {
 			return false, err
@@ -156,7 +159,9 @@ func holdAll(tests []fieldTest, env *expr.Env, v value.Value) (ok bool, err erro
 		t := &tests[i]
 		switch {
 		case !t.whole || v.Kind() == value.KindArray:
-			ok, err = t.within(env, v, 1)
+			if err = env.Weigh(len(v.Bytes())); err == nil {
+				ok, err = t.within(env, v, 1)
+			}
 		case t.cmp != nil:
 			ok = t.cmp.holds(v)
 		default:

@@ -48,10 +48,8 @@ type rule interface {
 }
 
 func (s *schema) holds(env *expr.Env, v value.Value) (bool, error) {
-	if env != nil {
-		if err := env.Tick(); err != nil {
-			return false, err
-		}
+	if err := env.Tick(); err != nil {
+		return false, err
 	}
 	for _, r := range s.rules {
 		if ok, err := r.holds(env, v); !ok || err != nil {

@@ -9,16 +9,16 @@ import (
 // uniqueRule is uniqueItems: true.
 type uniqueRule struct{ named }
 
-func (r *uniqueRule) holds(_ *expr.Env, v value.Value) (bool, error) {
+func (r *uniqueRule) holds(env *expr.Env, v value.Value) (bool, error) {
 	if v.Kind() != value.KindArray {
 		return true, nil
 	}
-	_, found := duplicate(v.Doc())
-	return !found, nil
+	_, found, err := duplicate(env, v.Doc())
+	return !found && err == nil, err
 }
 
-func (r *uniqueRule) explain(_ *expr.Env, b *value.Builder, v value.Value) {
-	twice, _ := duplicate(v.Doc())
+func (r *uniqueRule) explain(env *expr.Env, b *value.Builder, v value.Value) {
+	twice, _, _ := duplicate(env, v.Doc())
 	r.specified(b, "found a duplicate item")
 	quote(b, "consideredValue", v)
 	quote(b, "duplicatedValue", twice)

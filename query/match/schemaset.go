@@ -3,6 +3,7 @@ package match
 import (
 	"hash/maphash"
 
+	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -62,8 +63,9 @@ func equalUnordered(a, b value.Value) bool {
 	if a.Kind() == value.KindArray {
 		return equalItems(a.Doc(), b.Doc())
 	}
+	find := fieldsOf(b.Doc(), a.Doc().Len())
 	for name, v := range a.Doc().All() {
-		other, ok := b.Doc().Get(name)
+		other, ok := find(name)
 		if !ok || !equalUnordered(v, other) {
 			return false
 		}
@@ -83,12 +85,15 @@ func equalItems(a, b value.Doc) bool {
 }
 
 // duplicate finds a value that occurs twice in the list.
-func duplicate(list value.Doc) (value.Value, bool) {
+func duplicate(env *expr.Env, list value.Doc) (twice value.Value, found bool, err error) {
 	var seen unorderedSet
 	for v := range list.Values() {
+		if err := env.Weigh(len(v.Bytes())); err != nil {
+			return value.Value{}, false, err
+		}
 		if !seen.add(v) {
-			return v, true
+			return v, true, nil
 		}
 	}
-	return value.Value{}, false
+	return value.Value{}, false, nil
 }

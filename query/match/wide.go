@@ -111,8 +111,8 @@ func (w *wide) any(env *expr.Env, d value.Doc, stop bool) (bool, error) {
 	if found, err := w.fields.any(env, d, stop); found || err != nil {
 		return found, err
 	}
-	for i, n := range w.others {
-		if err := tick(env, i); err != nil {
+	for _, n := range w.others {
+		if err := env.Weigh(len(d)); err != nil {
 			return false, err
 		}
 		if ok, err := n.match(env, d, nil); err != nil || ok == stop {
@@ -133,6 +133,9 @@ func (l *wideLevel) any(env *expr.Env, d value.Doc, stop bool) (bool, error) {
 		}
 		seen[i] = true
 		left--
+		if err := env.Tick(); err != nil {
+			return false, err
+		}
 		if found, err := l.list[i].any(env, it.Value(), l.depth+1, stop); found || err != nil {
 			return found, err
 		}
@@ -157,7 +160,7 @@ func (f *wideField) any(env *expr.Env, v value.Value, depth int, stop bool) (boo
 		tests = f.ends
 	}
 	for i := range tests {
-		if err := tick(env, i); err != nil {
+		if err := env.Weigh(len(v.Bytes())); err != nil {
 			return false, err
 		}
 		ok, err := tests[i].within(env, v, depth)

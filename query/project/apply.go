@@ -69,6 +69,9 @@ func (a *applier) includeFrom(n *node, d value.Doc) error {
 
 // change writes the projection of an existing field.
 func (a *applier) change(f *field, it *value.Iter) error {
+	if err := a.env.Tick(); err != nil {
+		return err
+	}
 	switch {
 	case f.isComputed():
 		return a.compute(f)
@@ -90,6 +93,9 @@ func (a *applier) computeRest(n *node, done *marks.Set) error {
 		f := &n.fields[i]
 		if done.Has(i) {
 			continue
+		}
+		if err := a.env.Tick(); err != nil {
+			return err
 		}
 		var err error
 		switch {
@@ -179,6 +185,9 @@ func (a *applier) array(n *node, arr value.Doc) error {
 		key := it.Key()
 		if a.kind == inclusion {
 			key = string(value.AppendIndex(index[:0], i))
+		}
+		if err := a.env.Tick(); err != nil {
+			return err
 		}
 		kept, err := a.value(n, key, it.Value(), it.Element())
 		if err != nil {

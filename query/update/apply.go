@@ -26,6 +26,7 @@ type applier struct {
 	changed  bool
 	dollars  bool          // a top-level field that begins with $ was written
 	moved    []value.Value // by rename: its source
+	stopped  error         // the operation was interrupted
 	array    string        // name of the innermost array that holds the current element
 	inArray  bool
 
@@ -34,6 +35,15 @@ type applier struct {
 
 // appliers saves an allocation for each document.
 var appliers = sync.Pool{New: func() any { return new(applier) }}
+
+// tick is called for each step, and for n bytes that it copies. It fails once the operation
+// was interrupted.
+func (a *applier) tick(n int) error {
+	if a.stopped == nil {
+		a.stopped = a.env.Weigh(n)
+	}
+	return a.stopped
+}
 
 func (a *applier) release() {
 	*a = applier{}
@@ -110,6 +120,9 @@ func (a *applier) object(n *object, d value.Doc) error {
 		if problem := a.existing(kids[i].node, e); problem != nil && i < failed {
 			err, failed = problem, i
 		}
+		if a.stopped != nil {
+			return a.stopped
+		}
 	}
 	a.dst = append(a.dst, all[from:]...)
 	if left == 0 {
@@ -151,6 +164,9 @@ func (a *applier) kids(n *object) ([]child, error) {
 
 // existing applies n to an existing element, and writes it.
 func (a *applier) existing(n node, e element) (err error) {
+	if err := a.tick(0); err != nil {
+		return err
+	}
 	a.path = append(a.path, e.key)
 	switch n := n.(type) {
 	case *leaf:
@@ -248,6 +264,9 @@ func (a *applier) addField(k child, parent int) error {
 // create adds the elements that n creates for a missing path; added reports
 // whether it created any.
 func (a *applier) create(n node, name string) (added bool, err error) {
+	if err := a.tick(0); err != nil {
+		return false, err
+	}
 	a.path = append(a.path, name)
 	switch n := n.(type) {
 	case *leaf:
@@ -287,6 +306,9 @@ func (a *applier) blocked(n node, e element, rest []string) error {
 	case *object:
 		kids, err := a.kids(n)
 		for i := 0; i < len(kids) && err == nil; i++ {
+			if err := a.tick(0); err != nil {
+				return err
+			}
 			err = a.blocked(kids[i].node, e, append(rest[:len(rest):len(rest)], kids[i].name))
 		}
 		return err

@@ -85,6 +85,10 @@ func (a *applier) positions(kids []child, arr value.Doc) error {
 func (a *applier) oneByOne(kids []child, arr value.Doc) error {
 	outer := a.dst
 	for i := range kids {
+		if err := a.tick(len(arr)); err != nil {
+			a.dst = outer
+			return err
+		}
 		a.dst = value.OpenDoc(make([]byte, 0, len(arr)+64))
 		if err := a.positions(kids[i:i+1], arr); err != nil {
 			a.dst = outer

@@ -37,12 +37,12 @@ func (m *pop) update(a *applier, e element) (outcome, error) {
 		return unchanged, nil
 	}
 	if m.front {
-		a.keep(e, func(i int, _ value.Value) (bool, error) { return i > 0, nil })
-		return replaced, nil
+		_, err := a.keep(e, func(i int, _ value.Value) (bool, error) { return i > 0, nil })
+		return replaced, err
 	}
 	last := old.Len() - 1
-	a.keep(e, func(i int, _ value.Value) (bool, error) { return i < last, nil })
-	return replaced, nil
+	_, err := a.keep(e, func(i int, _ value.Value) (bool, error) { return i < last, nil })
+	return replaced, err
 }
 
 // keep writes the array e with only those elements for which want is true. It
@@ -52,6 +52,9 @@ func (a *applier) keep(e element, want func(i int, v value.Value) (bool, error))
 	i, kept := 0, 0
 	it := e.value.Doc().Iter()
 	for ; it.Next(); i++ {
+		if err := a.tick(0); err != nil {
+			return 0, err
+		}
 		ok, err := want(i, it.Value())
 		if err != nil {
 			return 0, err

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/query/project/marks"
 	"github.com/duskdb/duskdb/value"
 )
@@ -159,9 +160,9 @@ func (m *push) update(a *applier, e element) (outcome, error) {
 		return replaced, a.checkDepth(m.depth)
 	}
 	was := slices.Collect(old.Values())
-	now, touched := m.arrange(a, was)
-	if !touched {
-		return unchanged, nil
+	now, touched, err := m.arrange(a, was)
+	if err != nil || !touched {
+		return unchanged, err
 	}
 	start := a.open(value.KindArray, e.key)
 	a.appendElements(now, 0)
@@ -176,7 +177,7 @@ func (m *push) appends() bool {
 
 // arrange inserts, sorts and slices. touched reports whether any of them
 // changed the array; sorting always counts as a change.
-func (m *push) arrange(a *applier, vs []value.Value) (now []value.Value, touched bool) {
+func (m *push) arrange(a *applier, vs []value.Value) (now []value.Value, touched bool, err error) {
 	n := int64(len(vs))
 	at := m.position
 	if at < 0 {
@@ -186,19 +187,22 @@ func (m *push) arrange(a *applier, vs []value.Value) (now []value.Value, touched
 	touched = len(m.values) > 0
 	if m.sort != nil {
 		touched = true
-		slices.SortStableFunc(now, func(x, y value.Value) int { return m.compare(x, y, a.u.opts.Collation) })
+		err := expr.SortStable(a.env, now, func(x, y value.Value) int { return m.compare(x, y, a.u.opts.Collation) })
+		if err != nil {
+			return nil, false, err
+		}
 	}
 	keep := m.slice
 	if keep < 0 {
 		keep = -max(keep, -math.MaxInt64)
 	}
 	if int64(len(now)) <= keep {
-		return now, touched
+		return now, touched, nil
 	}
 	if m.slice < 0 {
-		return now[len(now)-int(keep):], true
+		return now[len(now)-int(keep):], true, nil
 	}
-	return now[:keep], true
+	return now[:keep], true, nil
 }
 
 func (m *push) compare(x, y value.Value, c value.Collator) int {
@@ -228,7 +232,10 @@ func (f *sortField) key(v value.Value) value.Value {
 }
 
 func (m *push) create(a *applier) error {
-	now, _ := m.arrange(a, nil)
+	now, _, err := m.arrange(a, nil)
+	if err != nil {
+		return err
+	}
 	start := a.open(value.KindArray, a.key)
 	a.appendElements(now, 0)
 	a.close(start)
@@ -283,6 +290,9 @@ func (m *addToSet) update(a *applier, e element) (outcome, error) {
 	n, known := 0, 0
 	it := old.Iter()
 	for ; it.Next(); n++ {
+		if err := a.tick(0); err != nil {
+			return 0, err
+		}
 		if i := m.set.find(it.Value()); i >= 0 && !there.Has(i) {
 			there.Add(i, len(m.set.values))
 			known++

@@ -183,6 +183,9 @@ func (g *Run) Finish() (stage.Iterator, error) {
 }
 
 func (g *Run) add(d value.Doc) error {
+	if err := g.x.Env.Weigh(64 * len(g.s.Fields)); err != nil {
+		return err
+	}
 	in := &g.inputs
 	in.read(d)
 	id, err := in.by.eval(in, g.x.Env, d)

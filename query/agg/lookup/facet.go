@@ -114,6 +114,11 @@ func (s *facetStage) Open(x *stage.Exec, src stage.Iterator) (stage.Iterator, er
 func (s *facetStage) run(x *stage.Exec, in *facetInput) (value.Doc, error) {
 	b := value.NewBuilder()
 	for i, f := range s.facets {
+		if x.Interrupt != nil {
+			if err := x.Interrupt(); err != nil {
+				return nil, err
+			}
+		}
 		inner := x.Sub()
 		src, err := in.open(inner)
 		if err != nil {

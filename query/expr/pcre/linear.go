@@ -13,6 +13,8 @@ import (
 const (
 	// maxStep is what a search may cost without being interrupted: about 50 ms.
 	maxStep = 4 << 20
+	// minStep is what it may cost without asking before.
+	minStep = 4 << 10
 	// readStep is what it may cost until the reader asks again.
 	readStep = 1 << 20
 )
@@ -41,16 +43,23 @@ func (r *reader) ReadRune() (rune, int, error) {
 	return c, size, nil
 }
 
-// reading returns a reader of a text that may take long; nil for others.
-func (p *Pattern) reading(s string, ask func() error) *reader {
-	if ask == nil || len(s) <= maxStep/p.cost {
-		return nil
+// reading asks whether to go on, and returns a reader of a text that may take long; nil for
+// others.
+func (p *Pattern) reading(s string, ask func() error) (*reader, error) {
+	if ask == nil || len(s) <= minStep/p.cost {
+		return nil, nil
 	}
-	return &reader{rest: s, every: readStep / p.cost, ask: ask}
+	if err := ask(); err != nil || len(s) <= maxStep/p.cost {
+		return nil, err
+	}
+	return &reader{rest: s, every: readStep / p.cost, ask: ask}, nil
 }
 
 func (p *Pattern) matchLinear(s string, ask func() error) (bool, error) {
-	r := p.reading(s, ask)
+	r, err := p.reading(s, ask)
+	if err != nil {
+		return false, err
+	}
 	if r == nil {
 		return p.linear.MatchString(s), nil
 	}
@@ -60,7 +69,10 @@ func (p *Pattern) matchLinear(s string, ask func() error) (bool, error) {
 
 // findLinear is the first match of the program re in a text.
 func (p *Pattern) findLinear(re *regexp.Regexp, s string, ask func() error) ([]int, error) {
-	r := p.reading(s, ask)
+	r, err := p.reading(s, ask)
+	if err != nil {
+		return nil, err
+	}
 	if r == nil {
 		return re.FindStringSubmatchIndex(s), nil
 	}

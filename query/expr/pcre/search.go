@@ -18,6 +18,11 @@ func (p *Pattern) Match(s string, ask func() error) (bool, error) {
 	if p.linear != nil {
 		return p.matchLinear(s, ask)
 	}
+	if ask != nil {
+		if err := ask(); err != nil {
+			return false, err
+		}
+	}
 	if ok, err := p.back.MatchString(s); err == nil { // the engine has no other error than its limit
 		return ok, nil
 	}
