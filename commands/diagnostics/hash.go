@@ -15,6 +15,7 @@ import (
 	"github.com/duskdb/duskdb/commands/pipeline"
 	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -114,7 +115,7 @@ func hashCollection(c *kernel.Call, info *storage.Info) (string, error) {
 	sum := md5.New() //nolint:gosec // see above
 	s := exec.Scan{}
 	if info.Index(reserved.IDIndex) != nil {
-		s = exec.Scan{Index: reserved.IDIndex, Ranges: []storage.KeyRange{{}}}
+		s = exec.Scan{Index: reserved.IDIndex, Ranges: []plan.Range{{}}}
 	}
 	src := exec.NewScanIterator(exec.NewExecution(c), info, []exec.Scan{s})
 	defer src.Close()

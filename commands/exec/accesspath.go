@@ -193,8 +193,7 @@ func appendScans(scans []Scan, p *plan.Plan, clustered bool) []Scan {
 	case plan.Nothing:
 	case plan.CollScan:
 		if clustered {
-			all := []storage.KeyRange{{Reverse: p.Reverse}}
-			return append(scans, Scan{Index: reserved.IDIndex, Ranges: all})
+			return append(scans, Scan{Index: reserved.IDIndex, Ranges: []plan.Range{{}}, Reverse: p.Reverse})
 		}
 		scans = append(scans, Scan{records: storage.Range{Reverse: p.Reverse}})
 	case plan.Union:
@@ -202,16 +201,13 @@ func appendScans(scans []Scan, p *plan.Plan, clustered bool) []Scan {
 			scans = appendScans(scans, part, clustered)
 		}
 	default:
-		s := Scan{Index: p.Index.Name}
-		for i, r := range p.Ranges {
-			if i > 0 && p.Text != nil { // each word has a scan of its own
-				scans = append(scans, s)
-				s = Scan{Index: p.Index.Name}
+		if p.Text != nil { // each word has a scan of its own
+			for i := range p.Ranges {
+				scans = append(scans, Scan{Index: p.Index.Name, Ranges: p.Ranges[i : i+1], Reverse: p.Reverse})
 			}
-			s.Ranges = append(s.Ranges, storage.KeyRange{Lo: r.Lo, Hi: r.Hi, Reverse: p.Reverse})
+			return scans
 		}
-		s.walks = walkable(s.Ranges)
-		scans = append(scans, s)
+		scans = append(scans, Scan{Index: p.Index.Name, Ranges: p.Ranges, Reverse: p.Reverse, walks: walkable(p.Ranges, p.Reverse)})
 	}
 	return scans
 }

@@ -150,7 +150,12 @@ func CountEntries(c *kernel.Call, x *Execution, info *storage.Info, p *plan.Plan
 			return nil
 		}
 		stop := error(nil)
-		for _, r := range p.Ranges {
+		for i, r := range p.Ranges {
+			if i&255 == 255 {
+				if stop = c.Interrupted(); stop != nil {
+					return stop
+				}
+			}
 			err := coll.ScanIndex(p.Index.Name, storage.KeyRange{Lo: r.Lo, Hi: r.Hi}, func([]byte, storage.RecordID) bool {
 				n++
 				if n&1023 == 0 {

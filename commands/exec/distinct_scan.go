@@ -116,7 +116,7 @@ func (r *ScanIterator) value(coll storage.Collection) error {
 // behind moves behind the keys with a prefix, in the direction of the scan.
 func (r *ScanIterator) behind(prefix []byte) {
 	r.at.key, r.at.after = append(r.at.key[:0], prefix...), 0
-	if !r.Scans[r.at.scan].Ranges[r.at.within].Reverse {
+	if !r.Scans[r.at.scan].Reverse {
 		r.at.key = append(r.at.key, 0xff)
 	}
 }

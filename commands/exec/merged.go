@@ -36,7 +36,7 @@ func newMerged(x *Execution, info *storage.Info, q *canonical.Query, p *plan.Pla
 		m.seen = map[storage.RecordID]struct{}{}
 	}
 	for _, r := range p.Ranges {
-		s := Scan{Index: p.Index.Name, Ranges: []storage.KeyRange{{Lo: r.Lo, Hi: r.Hi, Reverse: p.Reverse}}}
+		s := Scan{Index: p.Index.Name, Ranges: []plan.Range{r}, Reverse: p.Reverse}
 		src := NewScanIterator(x, info, []Scan{s}).useKeys(p, q)
 		m.streams = append(m.streams, &mergeStream{Src: src, prefix: r.Prefix, reverse: p.Reverse})
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"sort"
 
+	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/storage"
 )
 
@@ -11,12 +12,17 @@ import (
 // behind the end of a range. This entry may be in the next range, which saves a seek, or
 // show that the next ranges are empty.
 
+// keys are those of the i-th range, as the storage takes them.
+func (s *Scan) keys(i int) storage.KeyRange {
+	return storage.KeyRange{Lo: s.Ranges[i].Lo, Hi: s.Ranges[i].Hi, Reverse: s.Reverse}
+}
+
 // walkable reports whether ranges lie one behind the other, in the direction in
 // which they are scanned.
-func walkable(rs []storage.KeyRange) bool {
+func walkable(rs []plan.Range, reverse bool) bool {
 	for i := 1; i < len(rs); i++ {
 		a, b := &rs[i-1], &rs[i]
-		if a.Reverse {
+		if reverse {
 			a, b = b, a
 		}
 		if len(a.Hi) == 0 || bytes.Compare(a.Hi, b.Lo) > 0 {
@@ -26,16 +32,19 @@ func walkable(rs []storage.KeyRange) bool {
 	return len(rs) > 1
 }
 
-// passed reports whether a key is behind a range.
-func passed(r *storage.KeyRange, key []byte) bool {
-	if r.Reverse {
+// passed reports whether a key is behind the i-th range.
+func (s *Scan) passed(i int, key []byte) bool {
+	r := &s.Ranges[i]
+	if s.Reverse {
 		return bytes.Compare(key, r.Lo) < 0
 	}
 	return len(r.Hi) > 0 && bytes.Compare(key, r.Hi) >= 0
 }
 
-func ahead(r *storage.KeyRange, key []byte) bool {
-	if r.Reverse {
+// ahead reports whether a key is in front of the i-th range.
+func (s *Scan) ahead(i int, key []byte) bool {
+	r := &s.Ranges[i]
+	if s.Reverse {
 		return len(r.Hi) > 0 && bytes.Compare(key, r.Hi) >= 0
 	}
 	return bytes.Compare(key, r.Lo) < 0
@@ -45,11 +54,10 @@ func ahead(r *storage.KeyRange, key []byte) bool {
 // whether the key is in this range.
 func (s *Scan) locate(from int, key []byte) (at int, inside bool) {
 	at = from
-	if passed(&s.Ranges[at], key) {
-		rest := s.Ranges[from+1:]
-		at = from + 1 + sort.Search(len(rest), func(i int) bool { return !passed(&rest[i], key) })
+	if s.passed(at, key) {
+		at = from + 1 + sort.Search(len(s.Ranges)-from-1, func(i int) bool { return !s.passed(from+1+i, key) })
 	}
-	return at, at < len(s.Ranges) && !ahead(&s.Ranges[at], key)
+	return at, at < len(s.Ranges) && !s.ahead(at, key)
 }
 
 // readRanges takes one chunk from the current range and those behind it.
@@ -92,7 +100,7 @@ func (r *ScanIterator) readRanges(coll storage.Collection, s *Scan) (err error) 
 // onwards returns the keys that are still ahead: from the present position to the end of
 // the index.
 func (r *ScanIterator) onwards(s *Scan) storage.KeyRange {
-	kr := s.Ranges[r.at.within]
+	kr := s.keys(r.at.within)
 	kr.Wanted = r.chunk
 	if kr.Reverse {
 		kr.Lo = nil

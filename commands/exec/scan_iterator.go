@@ -16,9 +16,10 @@ import (
 
 // Scan says which entries of which index, or which records, to visit.
 type Scan struct {
-	Index   string             // "": the records in natural order
-	Ranges  []storage.KeyRange // of its keys, in the order in which they are visited
-	walks   bool               // from one range to the next
+	Index   string       // "": the records in natural order
+	Ranges  []plan.Range // of its keys, in the order in which they are visited
+	Reverse bool         // the keys of each range are visited in descending order
+	walks   bool         // from one range to the next
 	records storage.Range
 	Counts  ScanCounts // kept by the iterator, for explain
 }
@@ -397,7 +398,7 @@ func (r *ScanIterator) read(coll storage.Collection) error {
 	if s.walks && r.skip == 0 {
 		return r.readRanges(coll, s)
 	}
-	kr := s.Ranges[r.at.within]
+	kr := s.keys(r.at.within)
 	if r.at.started {
 		kr.AfterKey, kr.AfterID = r.at.key, r.at.after
 	} else if r.skip == 0 {

@@ -222,7 +222,7 @@ func parseIn(p *parser, path value.Path, _ value.Doc, e element) (Node, error) {
 	if e.v.Kind() != value.KindArray {
 		return nil, mongoerr.Newf(mongoerr.BadValue, "%s needs an array", e.name)
 	}
-	n := &In{leafPath: leafPath{Path: path}, Collation: p.o.Collation}
+	n := &In{leafPath: leafPath{Path: path}, Collation: p.o.Collation, Values: make([]value.Value, 0, e.v.Doc().Len())}
 	for v := range e.v.Doc().Values() {
 		switch {
 		case isOperatorDoc(v, false):

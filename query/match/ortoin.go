@@ -67,14 +67,14 @@ func rewrittenAll(nodes []Node) (out []Node, changed bool) {
 func orToIn(nodes []Node) Node {
 	var in *In
 	var rest []Node
-	for _, n := range nodes {
+	for i, n := range nodes {
 		leaf := joinable(n)
 		if leaf == nil || in != nil && leaf.FieldPath().String() != in.Path.String() {
 			rest = append(rest, n)
 			continue
 		}
 		if in == nil {
-			in = &In{leafPath: leafPath{Path: *leaf.FieldPath()}}
+			in = &In{leafPath: leafPath{Path: *leaf.FieldPath()}, Values: make([]value.Value, 0, len(nodes)-i)}
 		}
 		in.join(leaf)
 	}

@@ -48,21 +48,36 @@ func (k keyer) ranges(parts []part) (out []Range, used int) {
 	return k.close(prefixes, Intervals{}, part{}), len(parts)
 }
 
-// extend appends each point of a part to each prefix.
+// extend appends each point of a part to each prefix. Many keys share memory, in which each has
+// room for the byte of its behind.
 func (k keyer) extend(prefixes [][]byte, p part) [][]byte {
 	out := make([][]byte, 0, len(prefixes)*len(p.set))
+	var room []byte
 	for _, prefix := range prefixes {
 		for i := range p.set {
 			j := i
 			if p.desc {
 				j = len(p.set) - 1 - i
 			}
-			key := append(make([]byte, 0, len(prefix)+24), prefix...)
-			out = append(out, k.append(key, p.set[j].Lo, p))
+			if cap(room)-len(room) < len(prefix)+typicalKey {
+				room = make([]byte, 0, min(cap(out)-len(out), sharedKeys)*(len(prefix)+typicalKey))
+			}
+			start := len(room)
+			key := k.append(append(room[start:], prefix...), p.set[j].Lo, p)
+			if start+len(key) <= cap(room) { // else it has memory of its own
+				end := min(start+len(key)+1, cap(room))
+				room, key = room[:end], key[:len(key):end-start]
+			}
+			out = append(out, key)
 		}
 	}
 	return out
 }
+
+const (
+	typicalKey = 24  // bytes of a component
+	sharedKeys = 256 // that share memory
+)
 
 // close returns the ranges of each prefix: the whole prefix, or the intervals
 // of one more part.
@@ -70,7 +85,7 @@ func (k keyer) close(prefixes [][]byte, set Intervals, p part) []Range {
 	out := make([]Range, 0, len(prefixes)*max(len(set), 1))
 	for _, prefix := range prefixes {
 		if len(set) == 0 {
-			out = append(out, Range{Lo: prefix, Hi: behind(prefix), Prefix: len(prefix)})
+			out = append(out, Range{Lo: prefix, Hi: justBehind(prefix), Prefix: len(prefix)})
 			continue
 		}
 		for i := range set {
@@ -122,6 +137,14 @@ func behind(key []byte) []byte {
 		return nil
 	}
 	return append(bytes.Clone(key), 0xff)
+}
+
+// justBehind is behind for a key whose memory nothing else uses.
+func justBehind(key []byte) []byte {
+	if len(key) == 0 || len(key) == cap(key) {
+		return behind(key)
+	}
+	return append(key, 0xff)
 }
 
 // reverse reverses the ranges for a backward scan.
