@@ -82,6 +82,9 @@ func ChooseAccessPath(c *kernel.Call, x *Execution, info *storage.Info, q *canon
 		c.Counts.Access = a
 	}
 	a.complete(info, q)
+	if !x.root().Explained {
+		a.Plan.Forget()
+	}
 	if !x.Explained && !q.Counted {
 		a.NoteUse(c, info, a.Plan)
 	}

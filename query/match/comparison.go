@@ -3,7 +3,6 @@ package match
 import (
 	"bytes"
 	"cmp"
-	"slices"
 
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
@@ -121,7 +120,7 @@ func (n *Compare) appendOperator(b *value.Builder) { b.Append(n.Op.String(), n.V
 // In is $in: one of the values, or matching one of the regular expressions.
 type In struct {
 	leafPath
-	Values    []value.Value // in order, without duplicates
+	Values    Values
 	Regexes   []*Regex
 	Collation value.Collator // nil: binary
 	hasNull   bool
@@ -142,8 +141,7 @@ func (n *In) matchValue(env *expr.Env, v value.Value, pos *int) (bool, error) {
 	if err := env.Tick(); err != nil {
 		return false, err
 	}
-	_, found := slices.BinarySearchFunc(n.Values, v, n.order)
-	if found {
+	if n.Values.has(v, n.order) {
 		return true, nil
 	}
 	for _, r := range n.Regexes {
@@ -158,10 +156,10 @@ func (n *In) matchValue(env *expr.Env, v value.Value, pos *int) (bool, error) {
 // list has only one value.
 func (n *In) simplest() Node {
 	switch {
-	case len(n.Values)+len(n.Regexes) > 1:
+	case n.Values.Len()+len(n.Regexes) > 1:
 		return n
-	case len(n.Values) == 1:
-		return &Compare{leafPath: n.leafPath, Op: OpEq, Value: n.Values[0], Collation: n.Collation}
+	case n.Values.Len() == 1:
+		return &Compare{leafPath: n.leafPath, Op: OpEq, Value: n.Values.At(0), Collation: n.Collation}
 	case len(n.Regexes) == 1:
 		return n.Regexes[0]
 	}
@@ -174,7 +172,7 @@ func (n *In) appendTo(b *value.Builder) { appendLeaf(b, n) }
 
 func (n *In) appendOperator(b *value.Builder) {
 	b.StartArray("$in")
-	for _, v := range n.Values {
+	for v := range n.Values.All() {
 		b.Append("", v)
 	}
 	for _, r := range n.Regexes {
@@ -222,8 +220,10 @@ func parseIn(p *parser, path value.Path, _ value.Doc, e element) (Node, error) {
 	if e.v.Kind() != value.KindArray {
 		return nil, mongoerr.Newf(mongoerr.BadValue, "%s needs an array", e.name)
 	}
-	n := &In{leafPath: leafPath{Path: path}, Collation: p.o.Collation, Values: make([]value.Value, 0, e.v.Doc().Len())}
-	for v := range e.v.Doc().Values() {
+	n := &In{leafPath: leafPath{Path: path}, Collation: p.o.Collation, Values: valuesOf(e.v.Doc(), e.v.Doc().Len())}
+	it := e.v.Doc().Iter()
+	for it.Next() {
+		v := it.Value()
 		switch {
 		case isOperatorDoc(v, false):
 			return nil, mongoerr.New(mongoerr.BadValue, "cannot nest $ under $in")
@@ -237,23 +237,12 @@ func parseIn(p *parser, path value.Path, _ value.Doc, e element) (Node, error) {
 			}
 			n.Regexes = append(n.Regexes, r)
 		default:
-			n.add(v)
+			n.hasNull = n.hasNull || v.Kind() == value.KindNull
+			n.Values.add(&it)
 		}
 	}
-	n.sort()
+	n.Values.sort(n.order)
 	return n, nil
-}
-
-// add adds a value; sort must follow.
-func (n *In) add(v value.Value) {
-	n.hasNull = n.hasNull || v.Kind() == value.KindNull
-	n.Values = append(n.Values, v)
-}
-
-// sort sorts the values and removes duplicates.
-func (n *In) sort() {
-	slices.SortStableFunc(n.Values, n.order)
-	n.Values = slices.CompactFunc(n.Values, func(a, b value.Value) bool { return n.order(a, b) == 0 })
 }
 
 func parseNin(p *parser, path value.Path, context value.Doc, e element) (Node, error) {

@@ -78,7 +78,7 @@ func (w *treeWriter) leaf(n Leaf, depth int) {
 		w.line(depth, "%s %s %v", path, n.Op, n.Value)
 	case *In:
 		var list strings.Builder
-		for _, v := range n.Values {
+		for v := range n.Values.All() {
 			fmt.Fprintf(&list, "%v ", v)
 		}
 		for _, r := range n.Regexes {

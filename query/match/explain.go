@@ -12,7 +12,7 @@ import (
 func (m *Matcher) Explain(env *expr.Env, d value.Doc) value.Doc {
 	b := value.NewBuilder()
 	x := explainer{env, d, b}
-	x.node(m.written, false)
+	x.node(m.written(), false)
 	return b.Doc()
 }
 

@@ -30,8 +30,8 @@ type Options struct {
 // Matcher is a compiled filter. It is immutable and safe for concurrent use.
 type Matcher struct {
 	root    Node // rewritten
-	written Node // as the client wrote it
 	filter  value.Doc
+	options Options
 
 	// inOrder is the tree in its normal form, created when a position is requested.
 	once    sync.Once
@@ -52,9 +52,17 @@ func Compile(filter value.Doc, o Options) (*Matcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Matcher{root: rewritten(root), written: root, filter: filter}
+	m := &Matcher{root: rewritten(root), filter: filter, options: o}
 	widen(m.root)
 	return m, nil
+}
+
+// written is the root of the tree as the client wrote it. It is seldom needed, and of many
+// branches much larger than that of Root.
+func (m *Matcher) written() Node {
+	p := &parser{m.options}
+	root, _ := p.filter(m.filter, false) // there was no error before
+	return root
 }
 
 // Match reports whether the filter matches d. An error can only come from an
@@ -247,8 +255,8 @@ func equalities(n Node, yield func(string, value.Value) bool) bool {
 			return yield(n.Path.String(), n.Value)
 		}
 	case *In:
-		if len(n.Values) == 1 && len(n.Regexes) == 0 {
-			return yield(n.Path.String(), n.Values[0])
+		if n.Values.Len() == 1 && len(n.Regexes) == 0 {
+			return yield(n.Path.String(), n.Values.At(0))
 		}
 	}
 	return true
@@ -263,5 +271,5 @@ func (m *Matcher) WithNear(n *Near) *Matcher {
 	}
 	nodes := slices.DeleteFunc(slices.Clone(and.Nodes), func(c Node) bool { _, is := c.(*Near); return is })
 	near := &And{Nodes: append(nodes, n)}
-	return &Matcher{root: near, written: near, filter: m.filter}
+	return &Matcher{root: near, filter: m.filter, options: m.options}
 }

@@ -74,14 +74,14 @@ func orToIn(nodes []Node) Node {
 			continue
 		}
 		if in == nil {
-			in = &In{leafPath: leafPath{Path: *leaf.FieldPath()}, Values: make([]value.Value, 0, len(nodes)-i)}
+			in = &In{leafPath: leafPath{Path: *leaf.FieldPath()}, Values: Values{few: make([]value.Value, 0, len(nodes)-i)}}
 		}
 		in.join(leaf)
 	}
-	if in == nil || len(in.Values)+len(in.Regexes) < 2 {
+	if in == nil || in.Values.Len()+len(in.Regexes) < 2 {
 		return nil
 	}
-	in.sort()
+	in.Values.sort(in.order)
 	if len(rest) == 0 {
 		return in
 	}
@@ -110,7 +110,8 @@ func joinable(n Node) Leaf {
 func (n *In) join(branch Leaf) {
 	switch b := branch.(type) {
 	case *Compare:
-		n.add(b.Value)
+		n.hasNull = n.hasNull || b.Value.Kind() == value.KindNull
+		n.Values.few = append(n.Values.few, b.Value)
 		n.Collation = b.Collation
 	case *Regex:
 		n.Regexes = append(n.Regexes, b)

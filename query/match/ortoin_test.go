@@ -82,7 +82,7 @@ func TestOrToInMatchesTheSame(t *testing.T) {
 			d = value.NewDoc("b", draw(t))
 		}
 		got, _ := m.root.match(nil, d, nil)
-		want, _ := m.written.match(nil, d, nil)
+		want, _ := m.written().match(nil, d, nil)
 		if got != want {
 			t.Fatalf("%s on %s: rewritten %v, written %v", filter, d, got, want)
 		}

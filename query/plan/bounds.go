@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/value"
@@ -160,7 +161,7 @@ func (b *bounder) hashed(n match.Node) reading {
 		if len(n.Regexes) > 0 {
 			return unbounded
 		}
-		values = n.Values
+		values = slices.Collect(n.Values.All())
 	default:
 		return unbounded
 	}

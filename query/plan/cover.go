@@ -86,7 +86,12 @@ func judgeable(n match.Node) bool {
 	case *match.Compare:
 		return n.Value.Kind() != value.KindNull && n.Value.Kind() != value.KindArray
 	case *match.In:
-		return !slices.ContainsFunc(n.Values, func(v value.Value) bool { return v.Kind() == value.KindNull || v.Kind() == value.KindArray })
+		for v := range n.Values.All() {
+			if v.Kind() == value.KindNull || v.Kind() == value.KindArray {
+				return false
+			}
+		}
+		return true
 	case *match.Regex, *match.Mod, *match.Bits, *match.Type:
 		return true
 	case *match.Not:

@@ -393,6 +393,22 @@ func (p *Plan) describeBounds(b *value.Builder) {
 	b.End()
 }
 
+// Forget drops long bounds, which only an explanation needs: the ranges contain the same.
+func (p *Plan) Forget() {
+	for _, part := range p.Parts {
+		part.Forget()
+	}
+	for _, in := range p.Bounds {
+		if len(in) > longBounds {
+			p.Bounds = nil
+			return
+		}
+	}
+}
+
+// longBounds is how many intervals a plan keeps.
+const longBounds = 1000
+
 // describeMinMax prints a range given by min() and max().
 func (p *Plan) describeMinMax(b *value.Builder) {
 	ends := [2]value.Doc{p.min, p.max}

@@ -191,10 +191,10 @@ func (r reader) in(n *match.In) reading {
 		sets = append(sets, one.set)
 		out.exact = out.exact && one.exact
 	}
-	if points, ok := r.points(n.Values); ok {
+	if points, ok := r.points(&n.Values); ok {
 		sets = append(sets, points)
 	} else {
-		for _, v := range n.Values {
+		for v := range n.Values.All() {
 			take(r.compareNode(match.OpEq, v))
 		}
 	}
@@ -207,17 +207,20 @@ func (r reader) in(n *match.In) reading {
 
 // points converts the values of $in, which are in order, to a set in one step
 // if they are all simple.
-func (r reader) points(vs []value.Value) (Intervals, bool) {
-	for i, v := range vs {
+func (r reader) points(vs *match.Values) (Intervals, bool) {
+	points := make(Intervals, vs.Len())
+	for i := range points {
+		v := vs.At(i)
 		switch v.Kind() {
 		case value.KindArray, value.KindUndefined, value.Missing:
 			return nil, false
 		}
-		if !r.usable(v) || i > 0 && r.compare(vs[i-1], v) >= 0 {
+		if !r.usable(v) || i > 0 && r.compare(points[i-1].Lo, v) >= 0 {
 			return nil, false
 		}
+		points[i] = Between(v, v)
 	}
-	return Points(vs...), true
+	return points, true
 }
 
 // regex reads a regular expression: strings with its prefix, and the same

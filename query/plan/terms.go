@@ -83,7 +83,7 @@ func (c *conditions) add(n match.Node, elem string, group int) {
 		if near, ok := n.(*match.Near); ok && group == 0 {
 			c.near = near
 		}
-		if in, ok := n.(*match.In); ok && len(in.Values)+len(in.Regexes) == 0 {
+		if in, ok := n.(*match.In); ok && in.Values.Len()+len(in.Regexes) == 0 {
 			c.never = true
 		}
 		c.terms = append(c.terms, term{n, below(elem, n.FieldPath().String(), group), elem, group})
