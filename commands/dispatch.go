@@ -127,7 +127,10 @@ func execute(s *kernel.Service, c *kernel.Call) error {
 	if c.Cmd.Flags&kernel.Reads != 0 {
 		kernel.CountReadConcern(&s.Metrics.ReadConcerns, c)
 	}
-	err := inSession(s, c)
+	err := c.ClaimCompiled()
+	if err == nil {
+		err = inSession(s, c)
+	}
 	concern.AwaitDisk(c, err)
 	c.Took = s.Real.Now().Sub(c.Began)
 	kernel.LatencyClass(&s.Metrics.Latency, c.Cmd).Observe(c.Took)

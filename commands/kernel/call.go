@@ -262,6 +262,28 @@ func (c *Call) Claim(n int64) error {
 	return c.Step()
 }
 
+const (
+	// compiledSize is how much larger than its text what a command is compiled to may be: a
+	// list of numbers has a key and a range for each.
+	compiledSize = 20
+	// largeText is the size of a text from which that counts.
+	largeText = 256 << 10
+)
+
+// ClaimCompiled claims the memory of what a large command is compiled to. Inserts are not
+// compiled.
+func (c *Call) ClaimCompiled() error {
+	n := len(c.Body)
+	if n < largeText || c.Work == nil || c.Cmd.Name == "insert" {
+		return nil
+	}
+	c.Svc.Turns.Claim(&c.turn, int64(n)*compiledSize)
+	if c.Generic.Autocommit != nil { // others may wait for its transaction
+		return nil
+	}
+	return c.Step()
+}
+
 // CallStore runs the transactions of a queue as those of a command.
 type CallStore struct{ Call *Call }
 
