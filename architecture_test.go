@@ -163,7 +163,8 @@ var foreign = map[string]string{
 	"github.com/jackc/pgx":          "internal/pgtest storage/postgres",
 	"github.com/dlclark/regexp2":    "query/expr/pcre",
 	"github.com/tidwall/buntdb":     "storage/bunt",
-	"modernc.org/quickjs":           "query/script/engine",
+	"modernc.org/libc":              "query/script/engine",
+	"modernc.org/libquickjs":        "query/script/engine",
 	"go.mongodb.org/mongo-driver":   "cmd/duskbench compat_tests/* crash_tests/* servertest value wire",
 }
 

@@ -23,7 +23,7 @@ const (
 	// milliseconds.
 	DefaultTimeout = 60_000
 	// totalBytes is the memory limit of all scopes together.
-	totalBytes = 1 << 30
+	totalBytes = 512 << 20
 	// mostFunctions is the size of the cache of functions.
 	mostFunctions = 512
 	// mostSource is the size of all their sources together, in bytes.

@@ -35,7 +35,7 @@ type Operation struct {
 	scope   *engine.Scope
 	host    *host
 	cleanup runtime.Cleanup
-	handles map[string]int
+	handles map[Function]int
 	started time.Time // of the function at work
 }
 
@@ -61,7 +61,7 @@ func (o *Operation) Close() {
 // whether what it returns is truthy.
 func (o *Operation) Test(f *Function, d value.Doc) (bool, error) {
 	defer o.rest()
-	h, err := o.handle(f)
+	h, err := o.handle(*f)
 	if err != nil {
 		return false, err
 	}
@@ -71,14 +71,7 @@ func (o *Operation) Test(f *Function, d value.Doc) (bool, error) {
 
 // Call compiles and calls a function; self may be nil.
 func (o *Operation) Call(source string, self value.Doc, args ...value.Value) (value.Value, error) {
-	if o == nil || !o.engine.Enabled() {
-		return value.Value{}, ErrDisabled
-	}
-	f, err := o.engine.Compile(source)
-	if err != nil {
-		return value.Value{}, err
-	}
-	return o.call(f, self, args)
+	return o.wrapped(source, engine.Plain, self, args...)
 }
 
 // CallOn is Call with a document that is this and the variable obj.
@@ -90,26 +83,26 @@ func (o *Operation) CallOn(source string, d value.Doc) (value.Value, error) {
 	if err != nil {
 		return value.Value{}, err
 	}
-	return o.call(&Function{"function() { obj = this; return (" + f.text + ").call(this) }"}, d, nil)
+	return o.call(Function{text: "function() { obj = this; return (" + f.text + ").call(this) }"}, d, nil)
 }
 
 // Emits calls a map function on a document and returns the array of what it
 // has emitted, as {k, v}.
 func (o *Operation) Emits(source string, self value.Doc) (value.Value, error) {
-	return o.wrapped("$emitter(", source, ")", self)
+	return o.wrapped(source, engine.Emits, self)
 }
 
 // Fold calls accumulate(state, ...args) for each array of arguments in calls,
 // or merge(state, other) for each other.
 func (o *Operation) Fold(source string, merge bool, state, calls value.Value) (value.Value, error) {
-	tail := ")"
+	w := engine.Fold
 	if merge {
-		tail = ", true)"
+		w = engine.Merge
 	}
-	return o.wrapped("$reduce(", source, tail, nil, state, calls)
+	return o.wrapped(source, w, nil, state, calls)
 }
 
-func (o *Operation) wrapped(head, source, tail string, self value.Doc, args ...value.Value) (value.Value, error) {
+func (o *Operation) wrapped(source string, w engine.Wrap, self value.Doc, args ...value.Value) (value.Value, error) {
 	if o == nil || !o.engine.Enabled() {
 		return value.Value{}, ErrDisabled
 	}
@@ -117,12 +110,12 @@ func (o *Operation) wrapped(head, source, tail string, self value.Doc, args ...v
 	if err != nil {
 		return value.Value{}, err
 	}
-	return o.call(&Function{head + f.text + tail}, self, args)
+	return o.call(Function{f.text, w}, self, args)
 }
 
 // call runs a function in the scope within the limits of time and memory, and
 // converts its result.
-func (o *Operation) call(f *Function, self value.Doc, args []value.Value) (value.Value, error) {
+func (o *Operation) call(f Function, self value.Doc, args []value.Value) (value.Value, error) {
 	defer o.rest()
 	h, err := o.handle(f)
 	if err != nil {
@@ -148,19 +141,19 @@ func (o *Operation) call(f *Function, self value.Doc, args []value.Value) (value
 }
 
 // handle evaluates a function in the scope, once.
-func (o *Operation) handle(f *Function) (int, error) {
+func (o *Operation) handle(f Function) (int, error) {
 	if err := o.open(); err != nil {
 		return 0, err
 	}
-	h, ok := o.handles[f.text]
+	h, ok := o.handles[f]
 	if ok {
 		return h, nil
 	}
-	h, err := o.scope.Function("(" + f.text + ")")
+	h, err := o.scope.Function("("+f.text+")", f.wrap)
 	if err != nil {
 		return 0, o.failure(err)
 	}
-	o.handles[f.text] = h
+	o.handles[f] = h
 	return h, nil
 }
 
@@ -172,16 +165,13 @@ func (o *Operation) open() error {
 		return nil
 	}
 	h := &host{o}
-	s, err := o.engine.pool.Open(h)
+	s, err := o.engine.pool.Open(h, o.engine.heapLimit())
 	if err != nil {
 		return o.failure(err)
 	}
-	o.scope, o.host, o.handles = s, h, map[string]int{}
+	o.scope, o.host, o.handles = s, h, map[Function]int{}
 	// An operation that was not closed is freed with its scope.
 	o.cleanup = runtime.AddCleanup(o, o.engine.pool.Close, s)
-	if err := s.SetLimit(o.engine.heapLimit()); err != nil {
-		return o.failure(err)
-	}
 	return o.populate()
 }
 
@@ -223,10 +213,10 @@ func (o *Operation) compile(source string) (*Function, error) {
 	}
 	text, err := normalize(o.scope, source)
 	if err == nil {
-		_, err = o.scope.Function("(" + text + ")")
+		_, err = o.scope.Function("("+text+")", engine.Plain)
 	}
 	if err != nil {
 		return nil, o.failure(err)
 	}
-	return &Function{text}, nil
+	return &Function{text: text}, nil
 }

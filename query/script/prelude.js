@@ -3,6 +3,10 @@
 (function (global, native) {
   "use strict";
 
+  // Names that a client's stored functions and variables may hide.
+  const {Array, BigInt, Date, Error, Map, Math, Number, Object, RegExp, String, TypeError, parseFloat, parseInt, undefined} = global;
+  const {apply} = global.Reflect;
+
   const T = {bin: 5, oid: 7, ptr: 12, code: 13, int: 16, ts: 17, long: 18, dec: 19, max: 127, min: 255, ref: 200};
   const Q = {print: 1, sleep: 2, md5: 3, parse: 4, format: 5, compare: 6, random: 7, size: 8, version: 9};
 
@@ -437,34 +441,36 @@
     _isAddressSanitizerActive() { return false; },
   });
 
-  // emit gathers what a map function emits; what $emitter makes of such a
-  // function returns it. $reduce folds the calls of an accumulator.
+  // --- what the server makes of functions ---
+
   let emitted = [];
-  hide(global, {
-    $emitter(f) {
-      return function () {
-        emitted = [];
-        f.call(this);
-        const all = emitted;
-        emitted = [];
-        return all;
-      };
-    },
-    $reduce(f, merge) {
-      return merge ?
-        function (state, calls) {
-          for (let i = 0; i < calls.length; i++) state = f(state, calls[i]);
-          return state;
-        } :
-        function (state, calls) {
-          for (let i = 0; i < calls.length; i++) state = f(state, ...calls[i]);
-          return state;
-        };
-    },
-    emit(...args) {
-      if (args.length !== 2) native.fail(31220, "emit takes 2 args");
-      emitted.push({k: args[0] === undefined ? null : args[0], v: args[1]});
-    },
+  const emit = (...args) => {
+    if (args.length !== 2) native.fail(31220, "emit takes 2 args");
+    emitted.push({k: args[0] === undefined ? null : args[0], v: args[1]});
+  };
+  hide(global, {emit});
+
+  // Emits: it returns what a map function emits. Whatever else is called emit, the
+  // map function finds this one.
+  native.wrapper(1, (f) => {
+    hide(global, {emit});
+    return function () {
+      emitted = [];
+      apply(f, this, []);
+      const all = emitted;
+      emitted = [];
+      return all;
+    };
+  });
+  // Fold: it calls accumulate(state, ...args) for each array of arguments.
+  native.wrapper(2, (f) => function (state, calls) {
+    for (let i = 0; i < calls.length; i++) state = f(state, ...calls[i]);
+    return state;
+  });
+  // Merge: it calls merge(state, other) for each other.
+  native.wrapper(3, (f) => function (state, calls) {
+    for (let i = 0; i < calls.length; i++) state = f(state, calls[i]);
+    return state;
   });
 })(globalThis, $native);
 delete globalThis.$native;

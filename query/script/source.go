@@ -9,7 +9,10 @@ import (
 
 // Function is the source of a function in a form that can be evaluated. It is
 // immutable and may be shared.
-type Function struct{ text string }
+type Function struct {
+	text string
+	wrap engine.Wrap
+}
 
 var (
 	functionHead = regexp.MustCompile(`^(async\s+)?function\b`)

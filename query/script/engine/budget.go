@@ -8,20 +8,23 @@ type Budget struct {
 	used  atomic.Int64
 }
 
-// Used returns the bytes reserved by scopes at present.
+// Used returns the bytes that scopes have at present.
 func (b *Budget) Used() int64 { return b.used.Load() }
 
-// leastBytes is the memory that a scope gets even if the budget is used up:
-// less would not run the simplest script.
-const leastBytes = 4 << 20
+// smallBytes is up to which size a scope gets all that is left. A larger one leaves
+// as much as it has to others, so that a few never take everything.
+const smallBytes = 4 << 20
 
-// take reserves up to want bytes, as many as are left.
-func (b *Budget) take(want int64) int64 {
+// take gives more bytes to a scope that has some.
+func (b *Budget) take(more, has int64) bool {
 	for {
 		used := b.used.Load()
-		got := max(min(want, b.Limit-used), leastBytes)
-		if b.used.CompareAndSwap(used, used+got) {
-			return got
+		left := b.Limit - used
+		if more > left || has+more > smallBytes && has+more > left {
+			return false
+		}
+		if b.used.CompareAndSwap(used, used+more) {
+			return true
 		}
 	}
 }

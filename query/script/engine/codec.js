@@ -6,7 +6,12 @@
 (function (global, ask) {
   "use strict";
 
-  const RealDate = Date, indirectEval = eval, char = String.fromCharCode, {apply, construct} = Reflect;
+  // Names that a client's stored functions and variables may hide.
+  const {
+    Array, BigInt, Date: RealDate, Error, Float64Array, Map, Number, Object, Proxy, Reflect, RegExp, Set, String, TypeError, Uint8Array, WeakMap,
+    decodeURIComponent, encodeURIComponent, escape, eval: indirectEval, parseInt, undefined, unescape,
+  } = global;
+  const char = String.fromCharCode, {apply, construct} = Reflect;
   const T = {
     double: 1, string: 2, doc: 3, array: 4, bin: 5, undef: 6, oid: 7, bool: 8, date: 9, none: 10, regex: 11, ptr: 12, code: 13,
     symbol: 14, scope: 15, int: 16, ts: 17, long: 18, dec: 19, max: 127, min: 255, ref: 200,
@@ -346,37 +351,6 @@
     return encode(name, v, false, 0);
   };
 
-  // --- limits on what the engine would do without asking whether to go on ---
-
-  const mostItems = 50_000_000, mostWork = 4e9;
-  const bounded = (prototype, names, tooMuch) => {
-    for (const name of names) {
-      const f = prototype[name];
-      if (typeof f !== "function") continue;
-      const wrapper = {[name](...args) {
-        if (tooMuch(this, args)) throw new RangeError(name + " would take too long");
-        return apply(f, this, args);
-      }}[name];
-      Object.defineProperty(wrapper, "length", {value: f.length, configurable: true});
-      Object.defineProperty(prototype, name, {value: wrapper, writable: true, enumerable: false, configurable: true});
-    }
-  };
-  const isLong = (o) => o !== null && o !== undefined && typeof o === "object" && !(o.length <= mostItems) && o.length !== undefined;
-  const anyLong = (args) => {
-    for (let i = 0; i < args.length; i++) if (isLong(args[i])) return true;
-    return false;
-  };
-  bounded(Array.prototype, [
-    "at", "concat", "copyWithin", "every", "fill", "filter", "find", "findIndex", "findLast", "findLastIndex", "flat", "flatMap", "forEach",
-    "includes", "indexOf", "join", "lastIndexOf", "map", "reduce", "reduceRight", "reverse", "shift", "slice", "some", "sort", "splice",
-    "toReversed", "toSorted", "toSpliced", "unshift", "with", "toString", "toLocaleString",
-  ], (o, args) => isLong(o) || anyLong(args));
-  bounded(Array, ["from"], (o, args) => isLong(args[0]));
-  bounded(Reflect, ["apply", "construct"], (o, args) => anyLong(args));
-  bounded(Function.prototype, ["apply"], (o, args) => isLong(args[1]));
-  bounded(String.prototype, ["indexOf", "lastIndexOf", "includes", "split", "replaceAll", "replace"],
-    (s, [needle]) => typeof needle === "string" && String(s).length * needle.length > mostWork);
-
   // --- the time that scripts see ---
 
   const now = () => Number(ask(10, ""));
@@ -395,6 +369,7 @@
 
   // --- for the prelude ---
 
+  const wrappers = [(f) => f];
   const make = (type, sub, data) => new Scalar(type, sub, data);
   global.$native = {
     proto(type, prototype) { protos.set(type, prototype); },
@@ -429,6 +404,7 @@
     },
     gc() {},
     fail,
+    wrapper(wrap, f) { wrappers[wrap] = f; },
   };
 
   // --- for the server ---
@@ -454,14 +430,14 @@
     try { return f(...args); } catch (e) { return report(e); }
   };
   global.$entry = {
-    fn: guarded((source) => {
+    fn: guarded((source, wrap) => {
       const f = indirectEval(source);
       if (typeof f !== "function") fail(10232, "not a function");
-      return "H" + (functions.push(f) - 1);
+      return "H" + (functions.push(wrappers[wrap](f)) - 1);
     }),
     set: guarded((doc) => {
       each(doc, 0, (name, type, at) => {
-        global[text(name)] = decode(type, doc, at);
+        Object.defineProperty(global, text(name), {value: decode(type, doc, at), writable: true, enumerable: true, configurable: true});
         return true;
       });
       return "";

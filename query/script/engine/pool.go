@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync"
 
-	"modernc.org/quickjs"
+	"modernc.org/libquickjs"
 
 	"github.com/duskdb/duskdb/clock"
 )
@@ -30,16 +30,23 @@ func NewPool(prelude string, budget *Budget, c clock.Clock) *Pool {
 	return &Pool{prelude: prelude, budget: budget, clock: c}
 }
 
+// compileBytes is the memory in which the prelude is compiled.
+const compileBytes = 32 << 20
+
 // compile translates what each scope runs first.
 func (p *Pool) compile() {
-	vm, err := quickjs.NewVM()
+	h, err := newHeap(compileBytes, &Budget{Limit: compileBytes})
 	if err != nil {
 		p.err = err
 		return
 	}
-	defer vm.Close()
+	m, err := newMachine(h, nil)
+	defer m.discard()
 	for _, text := range []string{codec, p.prelude} {
-		code, err := vm.Compile(text, quickjs.EvalGlobal)
+		var code []byte
+		if err == nil {
+			code, err = m.compile(text)
+		}
 		if err != nil {
 			p.err = fmt.Errorf("the prelude of scripts: %w", err)
 			return
@@ -48,23 +55,25 @@ func (p *Pool) compile() {
 	}
 }
 
-// mostCalls is how deep scripts may nest calls. The engine asks whether to go on
-// at every ten thousandth call, and a call that fails of its depth takes a time
-// that grows with it: the deeper, the later a hostile script is stopped.
-const mostCalls = 1000
+// maxCalls is how deep scripts may nest calls. A call that fails of its depth takes
+// a time that grows with it.
+const maxCalls = 1000
 
-// Open returns a new scope.
-func (p *Pool) Open(host Host) (*Scope, error) {
+// Open returns a new scope, which may take some bytes.
+func (p *Pool) Open(host Host, limit int64) (*Scope, error) {
 	if p.once.Do(p.compile); p.err != nil {
 		return nil, p.err
 	}
-	vm, err := quickjs.NewVM()
+	h, err := newHeap(limit, p.budget)
 	if err != nil {
-		return nil, ErrMemory
+		return nil, err
 	}
-	s := &Scope{host: host, vm: vm, budget: p.budget}
-	s.watch = watch{clock: p.clock, interrupt: vm.Interrupt, poll: host.Poll}
-	if err := s.prepare(p.codes); err != nil {
+	s := &Scope{host: host}
+	if s.machine, err = newMachine(h, s.ask); err == nil {
+		s.watch = watch{clock: p.clock, interrupt: s.machine.interrupt, seal: s.machine.seal, poll: host.Poll}
+		err = s.prepare(p.codes)
+	}
+	if err != nil {
 		p.Close(s)
 		return nil, err
 	}
@@ -73,40 +82,31 @@ func (p *Pool) Open(host Host) (*Scope, error) {
 
 // prepare runs what each scope begins with, and takes its functions.
 func (s *Scope) prepare(codes [][]byte) error {
-	s.vm.SetCanBlock(false)
-	s.vm.SetMaxStackSize(mostCalls)
-	if err := s.vm.RegisterHostFunc("$ask", s.ask); err != nil {
-		return err
-	}
-	for _, code := range codes {
-		v, err := s.run(func() (quickjs.Value, error) { return s.vm.EvalBytecodeValue(code) })
-		if err != nil {
-			return failure(err)
+	_, err := s.run(func() (string, error) {
+		for _, code := range codes {
+			if err := s.machine.load(code); err != nil {
+				return "", err
+			}
 		}
-		v.Free()
-	}
-	for _, f := range []struct {
-		name string
-		to   *quickjs.Value
-	}{{"fn", &s.fn}, {"set", &s.set}, {"call", &s.call}} {
-		v, err := s.run(func() (quickjs.Value, error) { return s.vm.EvalValue("$entry."+f.name, quickjs.EvalGlobal) })
-		if err != nil {
-			return failure(err)
+		for _, f := range []struct {
+			name string
+			to   *libquickjs.TJSValue
+		}{{"fn", &s.fn}, {"set", &s.set}, {"call", &s.call}} {
+			v, err := s.machine.evaluate("$entry." + f.name)
+			if err != nil {
+				return "", err
+			}
+			*f.to = v
 		}
-		*f.to = v
-	}
-	return s.Run("delete globalThis.$entry")
+		return "", s.machine.drop(s.machine.evaluate("delete globalThis.$entry"))
+	})
+	return err
 }
 
 // Close ends a scope.
 func (p *Pool) Close(s *Scope) {
-	s.budget.giveBack(s.taken)
-	s.taken, s.broken = 0, true
-	defer func() {
-		_ = recover() // of an engine that broke down; its memory is lost
-	}()
-	for _, f := range []*quickjs.Value{&s.fn, &s.set, &s.call} {
-		f.Free()
+	if s.machine != nil {
+		s.machine.discard()
 	}
-	_ = s.vm.Close()
+	s.machine, s.broken = nil, true
 }

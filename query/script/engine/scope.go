@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 	"strconv"
 
-	"modernc.org/quickjs"
+	"modernc.org/libquickjs"
 )
 
 // Question is the number of a function of the host. The numbers are those of
@@ -63,133 +63,110 @@ var ErrBroken = errors.New("the JavaScript engine failed")
 // Scope is one engine with one set of global variables. It is for one
 // goroutine at a time.
 type Scope struct {
-	host   Host
-	vm     *quickjs.VM
-	watch  watch
-	broken bool
-	budget *Budget
-	taken  int64 // of the budget
+	host    Host
+	machine *machine
+	watch   watch
+	broken  bool
 
-	fn, set, call quickjs.Value // of $entry
+	fn, set, call libquickjs.TJSValue // of $entry
 }
 
 // run calls the engine. A fault of the engine, which is a panic or a bad address
-// of memory, ends the scope.
-func (s *Scope) run(f func() (quickjs.Value, error)) (v quickjs.Value, err error) {
+// of memory, ends the scope; so does [watch], by such a fault, if a script does not
+// stop.
+func (s *Scope) run(f func() (string, error)) (v string, err error) {
 	if s.broken {
-		return v, ErrBroken
+		return "", ErrBroken
 	}
 	faults := debug.SetPanicOnFault(true)
 	defer debug.SetPanicOnFault(faults)
 	defer func() {
-		if p := recover(); p != nil {
+		p := recover()
+		if stopped := s.watch.end(); stopped != nil {
+			s.broken = true // what was interrupted may be half done
+			v, err = "", stopped
+		} else if p != nil {
 			s.broken = true
-			_ = s.watch.end()
-			v, err = quickjs.UndefinedValue, fmt.Errorf("%w: %v", ErrBroken, p)
+			v, err = "", fmt.Errorf("%w: %v", ErrBroken, p)
 		}
 	}()
 	s.watch.begin()
-	v, err = f()
-	if stopped := s.watch.end(); stopped != nil {
-		if err == nil {
-			v.Free()
-		}
-		s.broken = true // what was interrupted may be half done
-		return quickjs.UndefinedValue, stopped
-	}
-	return v, err
+	return f()
 }
 
 // ask is the function of the host that scripts have.
-func (s *Scope) ask(args []any) (any, error) {
+func (s *Scope) ask(question, text string) (answer string, ok bool, err error) {
 	if err := s.watch.end(); err != nil {
-		return nil, err
+		return "", false, err
 	}
 	defer s.watch.begin()
-	if len(args) != 2 {
-		return nil, nil
+	q := number(question)
+	if q == now {
+		return strconv.FormatInt(s.host.Now()/1e6, 10), true, nil
 	}
-	q, _ := args[0].(int)
-	text, _ := args[1].(string)
-	if Question(q) == now {
-		return strconv.FormatInt(s.host.Now()/1e6, 10), nil
-	}
-	answer, result, err := s.host.Ask(Question(q), octets(text))
+	b, result, err := s.host.Ask(q, octets(text))
 	switch {
 	case err != nil:
 		s.watch.stop(err)
-		return nil, err
-	case len(answer) > 0:
-		return latin(answer), nil
-	case result < 0 && Question(q) != Compare:
-		return nil, nil
+		return "", false, err
+	case len(b) > 0:
+		return latin(b), true, nil
+	case result < 0 && q != Compare:
+		return "", false, nil
 	}
-	return strconv.Itoa(result), nil
-}
-
-// SetLimit sets how many bytes the scope may take. It gets what the budget has.
-func (s *Scope) SetLimit(bytes int64) error {
-	s.budget.giveBack(s.taken)
-	s.taken = s.budget.take(bytes)
-	s.vm.SetMemoryLimit(uintptr(s.taken))
-	return nil
+	return strconv.Itoa(result), true, nil
 }
 
 // Run runs a script.
 func (s *Scope) Run(text string) error {
-	v, err := s.run(func() (quickjs.Value, error) { return s.vm.EvalValue(text, quickjs.EvalGlobal) })
-	if err == nil {
-		v.Free()
-	}
-	return failure(err)
+	_, err := s.run(func() (string, error) { return "", s.machine.drop(s.machine.evaluate(text)) })
+	return err
 }
 
 // Parses returns the error of a script that is not well-formed.
 func (s *Scope) Parses(text string) error {
-	_, err := s.run(func() (quickjs.Value, error) {
-		_, err := s.vm.Compile(text, quickjs.EvalGlobal)
-		return quickjs.UndefinedValue, err
-	})
-	return failure(err)
-}
-
-// failure is an error of the engine that no script could catch.
-func failure(err error) error {
-	var e *quickjs.Error
-	if !errors.As(err, &e) {
-		return err
-	}
-	if e.Name == "InternalError" && e.Message == "out of memory" || e.Name == "" && e.Message == "" {
-		return ErrMemory
-	}
-	return &Thrown{Text: e.Name + ": " + e.Message, Message: e.Message, IsError: true, Stack: e.Stack}
+	_, err := s.run(func() (string, error) { return "", s.machine.drop(s.machine.parse(text)) })
+	return err
 }
 
 // enter calls a function of $entry. Its reply begins with a letter; E stands
 // for an exception.
-func (s *Scope) enter(f quickjs.Value, args ...any) (letter byte, rest string, err error) {
-	v, err := s.run(func() (quickjs.Value, error) { return f.CallValue(quickjs.UndefinedValue, args...) })
-	if err != nil {
-		return 0, "", failure(err)
-	}
-	defer v.Free()
-	reply, err := v.Any()
-	if err != nil {
-		return 0, "", failure(err)
-	}
-	text, _ := reply.(string)
-	if text == "" {
-		return 0, "", nil
+func (s *Scope) enter(f libquickjs.TJSValue, args ...any) (letter byte, rest string, err error) {
+	text, err := s.run(func() (string, error) { return s.machine.call(f, args...) })
+	if err != nil || text == "" {
+		return 0, "", err
 	}
 	if text[0] == 'E' {
-		return 0, "", thrown(octets(text[1:]))
+		err := thrown(octets(text[1:]))
+		if s.machine.heap.denied && noError(err) {
+			err = ErrMemory
+		}
+		return 0, "", err
 	}
 	return text[0], text[1:], nil
 }
 
+// noError reports whether a script has thrown nothing, as the engine does if there
+// is no memory for an error.
+func noError(err error) bool {
+	var t *Thrown
+	return errors.As(err, &t) && !t.IsError && (t.Text == "null" || t.Text == "[unsupported type]")
+}
+
+// Wrap is what the prelude makes of a function.
+type Wrap int
+
+// The wraps.
+const (
+	Plain Wrap = iota // nothing
+	Emits             // it returns the array of what the function emits
+	Fold              // it calls the function for the state and each array of arguments
+	Merge             // it calls the function for the state and each other state
+)
+
 // Function evaluates an expression that is a function, for Call.
-func (s *Scope) Function(text string) (handle int, err error) {
-	_, rest, err := s.enter(s.fn, text)
+func (s *Scope) Function(text string, w Wrap) (handle int, err error) {
+	_, rest, err := s.enter(s.fn, text, int(w))
 	if err != nil {
 		return 0, err
 	}
@@ -205,14 +182,14 @@ func (s *Scope) Set(d []byte) error {
 // Test calls a function on a document, which is both this and the variable
 // obj, and reports whether the result is truthy.
 func (s *Scope) Test(handle int, self []byte) (bool, error) {
-	letter, _, err := s.enter(s.call, handle, bytesOrNull(self), nil, true)
+	letter, _, err := s.enter(s.call, handle, bytesOrNull(self), nil, 1)
 	return letter == 'T', err
 }
 
 // Call calls a function with this (nil: none) and a document of arguments.
 // The result is the document {"": value}.
 func (s *Scope) Call(handle int, self, args []byte) ([]byte, error) {
-	_, rest, err := s.enter(s.call, handle, bytesOrNull(self), bytesOrNull(args), false)
+	_, rest, err := s.enter(s.call, handle, bytesOrNull(self), bytesOrNull(args), 0)
 	if err != nil {
 		return nil, err
 	}

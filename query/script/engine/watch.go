@@ -13,18 +13,24 @@ const pollEvery = 5 * time.Millisecond
 // idlePolls is after how many polls without a script the watcher ends.
 const idlePolls = 20
 
+// sealAfter is after how many more polls a script that was interrupted, and goes on,
+// loses its memory. It is in a function of the engine that takes long.
+const sealAfter = 4
+
 // watch asks the host of a scope, while a script runs, whether it may go on,
 // and interrupts the script if not. The goroutine that does so is started by a
 // script and ends soon after the last one.
 type watch struct {
 	clock     clock.Clock
 	interrupt func()
+	seal      func()
 
 	mu      sync.Mutex // held while the host is asked
 	poll    func() error
 	working bool // a script runs, and not a function of the host
 	running bool // the goroutine does
 	stopped error
+	late    int // polls since the script was interrupted
 }
 
 // begin is called before the engine begins to run a script, or goes on with it.
@@ -84,9 +90,20 @@ func (w *watch) look(idle int) int {
 		return idle
 	}
 	if w.stopped != nil {
-		w.interrupt() // again: it may have come between two calls
+		w.press()
 	} else if err := w.poll(); err != nil {
 		w.stop1(err)
 	}
 	return 0
+}
+
+// press interrupts once more: the engine may have overwritten its counter. If that
+// does not help, it takes the memory away.
+func (w *watch) press() {
+	switch w.late++; {
+	case w.late < sealAfter:
+		w.interrupt()
+	case w.late == sealAfter:
+		w.seal()
+	}
 }
