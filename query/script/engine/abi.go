@@ -15,6 +15,9 @@ import (
 // stay reachable as long as the engine has the address.
 func function[F any](f F) uintptr { return *(*uintptr)(unsafe.Pointer(&f)) }
 
+// functionAt is the function of the engine that has an address.
+func functionAt[F any](p uintptr) F { return *(*F)(unsafe.Pointer(&p)) }
+
 // address is that of a part of a machine, or of a global variable.
 func address[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }
 
@@ -27,6 +30,13 @@ const (
 	// sizeAt is where the engine has the number of bytes that it has allocated, by
 	// which it decides when to collect garbage.
 	sizeAt = unsafe.Offsetof(libquickjs.TJSMallocState{}.Fmalloc_size)
+	// evalAt is where a context has the address of the function that translates
+	// every text.
+	evalAt = unsafe.Offsetof(libquickjs.TJSContext{}.Feval_internal)
+	// addressBytes is the size of an address.
+	addressBytes = unsafe.Sizeof(uintptr(0))
+	// codeBytes is the size of what the engine knows of a function.
+	codeBytes = unsafe.Sizeof(libquickjs.TJSFunctionBytecode{})
 )
 
 // name is the address of a text that ends with a zero byte.

@@ -8,7 +8,7 @@
 
   // Names that a client's stored functions and variables may hide.
   const {
-    Array, BigInt, Date: RealDate, Error, Float64Array, Map, Number, Object, Proxy, Reflect, RegExp, Set, String, TypeError, Uint8Array, WeakMap,
+    Array, BigInt, Date: RealDate, Error, Float64Array, Function, Map, Number, Object, Proxy, Reflect, RegExp, Set, String, Symbol, TypeError, Uint8Array, WeakMap,
     decodeURIComponent, encodeURIComponent, escape, eval: indirectEval, parseInt, undefined, unescape,
   } = global;
   const char = String.fromCharCode, {apply, construct} = Reflect;
@@ -350,6 +350,24 @@
     written = 0;
     return encode(name, v, false, 0);
   };
+
+  // --- functions with arguments ---
+
+  // The engine's bind copies all arguments in each call, to memory that does not count
+  // as the script's.
+  const nativeBind = Function.prototype.bind, hasInstance = Symbol.hasInstance;
+  const bind = function bind(self, ...bound) {
+    const f = this, target = apply(nativeBind, f, bound.length === 0 ? [self] : [self, ...bound.slice(0, f.length)]);
+    const proxy = new Proxy(target, {
+      apply(_, __, args) { return apply(f, self, [...bound, ...args]); },
+      construct(_, args, newTarget) { return construct(f, [...bound, ...args], newTarget === proxy ? f : newTarget); },
+      get(_, name, receiver) { return name === hasInstance ? (o) => o instanceof f : Reflect.get(target, name, receiver); },
+    });
+    return proxy;
+  };
+  Object.defineProperty(bind, "length", {value: 1, configurable: true});
+  Object.defineProperty(bind, "prototype", {value: undefined, writable: false});
+  Object.defineProperty(Function.prototype, "bind", {value: bind, writable: true, enumerable: false, configurable: true});
 
   // --- the time that scripts see ---
 

@@ -18,6 +18,7 @@ type machine struct {
 	runtime uintptr
 	context uintptr
 	stop    atomic.Bool
+	frames  frames
 	ask     func(question, text string) (answer string, ok bool, err error)
 
 	// What the engine has the addresses of.
@@ -51,6 +52,7 @@ func newMachine(h *heap, ask func(question, text string) (string, bool, error)) 
 	lib.XJS_SetInterruptHandler(m.tls, m.runtime, register(m, m.stopped), 0)
 	lib.XJS_SetCanBlock(m.tls, m.runtime, 0)
 	lib.XJS_SetMaxStackSize(m.tls, m.runtime, maxCalls)
+	m.watchFrames()
 	f := lib.XJS_NewCFunction2(m.tls, m.context, register(m, m.host), name(&askName), 2, lib.EJS_CFUNC_generic, 0)
 	global := lib.XJS_GetGlobalObject(m.tls, m.context)
 	defer lib.XFreeValue(m.tls, m.context, global)
@@ -70,6 +72,7 @@ func register[F any](m *machine, f F) uintptr {
 // objects are not freed one by one.
 func (m *machine) discard() {
 	m.tls.Close()
+	m.heap.budget.giveBack(m.frames.taken)
 	m.heap.release()
 	m.context = 0
 }

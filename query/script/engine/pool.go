@@ -55,10 +55,6 @@ func (p *Pool) compile() {
 	}
 }
 
-// maxCalls is how deep scripts may nest calls. A call that fails of its depth takes
-// a time that grows with it.
-const maxCalls = 1000
-
 // Open returns a new scope, which may take some bytes.
 func (p *Pool) Open(host Host, limit int64) (*Scope, error) {
 	if p.once.Do(p.compile); p.err != nil {
