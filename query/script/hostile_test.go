@@ -9,7 +9,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-var errEnough = errors.New("enough")
+var errTooLong = errors.New("too long")
 
 // hostile are scripts that would take minutes, or all memory.
 var hostile = []string{
@@ -99,7 +99,7 @@ func TestHostile(t *testing.T) {
 	op := e.Operation(Setup{
 		Interrupt: func() error {
 			if clock.System().Now().After(until) {
-				return errEnough
+				return errTooLong
 			}
 			return nil
 		},
