@@ -105,21 +105,28 @@ func (v *Conversation) forSelf() bool {
 
 // proof checks the client's proof that it knows the password.
 func (v *Conversation) proof(ctx context.Context, payload string) ([]byte, bool, error) {
+	place, err := v.m.throttle.admit(ctx, v.peer.Remote, v.Name())
+	if err != nil {
+		return nil, false, err
+	}
 	reply, err := v.scram.Step(payload)
 	if err != nil || !v.scram.Valid() || v.user == nil {
-		return nil, false, v.fail(ctx)
+		return nil, false, v.failFrom(ctx, place)
 	}
-	v.m.throttle.succeeded(v.peer.Remote, v.Name())
+	v.m.throttle.succeeded(v.peer.Remote, v.Name(), place)
 	v.verified = true
 	return []byte(reply), v.skipEmpty, nil
 }
 
-// fail ends the conversation and counts the failure. The reply is delayed,
-// longer after more failures for this user from this address.
-func (v *Conversation) fail(ctx context.Context) error {
+// fail ends a conversation before a password was looked at.
+func (v *Conversation) fail(ctx context.Context) error { return v.failFrom(ctx, nil) }
+
+// failFrom ends the conversation and counts the failure. The reply is delayed,
+// longer after more failures for this user from this address, also if the client hangs up.
+func (v *Conversation) failFrom(ctx context.Context, place *failures) error {
 	v.steps = 3
 	v.verified = false
-	return v.m.throttle.failed(ctx, v.peer.Remote, v.Name())
+	return v.m.throttle.failed(ctx, v.peer.Remote, v.Name(), place)
 }
 
 // User returns the user that is logged in after the last step.

@@ -223,7 +223,7 @@ func TestX509Login(t *testing.T) {
 func TestGuessingIsSlow(t *testing.T) {
 	f := newFixture(t)
 	ann := at("ann", "shop")
-	held := func(remote string, n Name) time.Duration { return f.throttle.count(guessOf(remote, n)) }
+	held := func(remote string, n Name) time.Duration { return f.throttle.count(guessOf(remote, n), nil) }
 	for range freeFailures {
 		if d := held(here.Remote, ann); d != 0 {
 			t.Fatalf("held back by %v too early", d)
@@ -246,28 +246,29 @@ func TestGuessingIsSlow(t *testing.T) {
 	if d := held(here.Remote, ann); d != 0 {
 		t.Errorf("not forgotten: %v", d)
 	}
-	for i := range mostGuessed + 10 {
+	for i := range maxGuessed + 10 {
 		held(fmt.Sprintf("10.%d.%d.%d:1", i>>16&255, i>>8&255, i&255), ann)
 	}
-	if n := len(f.throttle.by); n > mostGuessed {
+	if n := len(f.throttle.by); n > maxGuessed {
 		t.Errorf("%d users are remembered", n)
 	}
 }
 
 // TestGuessingKeepsNobodyOut logs in while others guess passwords from the same address,
-// of the same user and of others: the right password is accepted without delay and clears
-// the failures. The clock stands still, so a login that is delayed never ends.
+// of the same user and of others: the right password is accepted without delay, and clears
+// the failures once the delays have ended. The clock stands still, so a login that is
+// delayed never ends.
 func TestGuessingKeepsNobodyOut(t *testing.T) {
 	f := newFixture(t)
 	ann, bob := at("ann", "shop"), at("bob", "shop")
 	f.user(ann, "right")
 	f.user(bob, "right")
-	for range freeFailures + 20 {
-		f.throttle.count(guessOf(here.Remote, ann))
+	for range freeFailures + maxDelayed - 2 {
+		f.throttle.count(guessOf(here.Remote, ann), nil)
 	}
 	gone, cancel := context.WithCancelCause(context.Background())
 	waiting := make(chan error, 1)
-	go func() { waiting <- f.throttle.failed(gone, here.Remote, ann) }()
+	go func() { waiting <- f.throttle.failed(gone, here.Remote, ann, nil) }()
 	for _, n := range []Name{bob, ann} {
 		for _, mechanism := range []string{SHA1, SHA256} {
 			if u, err := f.login(here, n, "right", mechanism, true); err != nil || u.Name != n {
@@ -275,12 +276,86 @@ func TestGuessingKeepsNobodyOut(t *testing.T) {
 			}
 		}
 	}
-	if n := len(f.throttle.by); n > 1 { // the guess that waits may be counted after the login
-		t.Errorf("%d failures are remembered", n)
+	if n := len(f.throttle.by); n != 1 {
+		t.Errorf("the failures of %d are remembered", n)
 	}
 	cancel(mongoerr.New(mongoerr.ClientDisconnect, "gone"))
 	if err := <-waiting; err == nil {
 		t.Error("a guess succeeded")
+	}
+	_ = f.clock.Advance(maxPenalty)
+	if _, err := f.login(here, ann, "right", SHA256, true); err != nil || len(f.throttle.by) != 0 {
+		t.Errorf("%v, the failures of %d are remembered", err, len(f.throttle.by))
+	}
+}
+
+// TestHangingUpSparesNoDelay guesses over 40 connections that hang up before the reply.
+// The places are taken until the delays end; whoever comes from elsewhere, or logs in as
+// another user, needs none of them.
+func TestHangingUpSparesNoDelay(t *testing.T) {
+	f := newFixture(t)
+	ann, bob := at("ann", "shop"), at("bob", "shop")
+	f.user(ann, "right")
+	f.user(bob, "right")
+	gone, cancel := context.WithCancelCause(context.Background())
+	cancel(mongoerr.New(mongoerr.ClientDisconnect, "gone"))
+	guess := func() (looked bool) {
+		place, err := f.throttle.admit(gone, here.Remote, ann)
+		if err != nil {
+			return false
+		}
+		_ = f.throttle.failed(gone, here.Remote, ann, place)
+		return true
+	}
+	looks := func(seconds int) (n int) {
+		for range seconds * 4 {
+			for range 40 {
+				if guess() {
+					n++
+				}
+			}
+			_ = f.clock.Advance(250 * time.Millisecond)
+		}
+		return n
+	}
+	const begin = freeFailures + maxDelayed + 5 // the first delays are short
+	if n := looks(60); n > begin+60*maxDelayed/5 {
+		t.Errorf("%d passwords were looked at in a minute", n)
+	}
+	for _, other := range []struct {
+		peer Peer
+		n    Name
+	}{{here, bob}, {Peer{Remote: "10.0.0.8:1", Local: here.Local}, ann}} {
+		if _, err := f.login(other.peer, other.n, "right", SHA256, true); err != nil {
+			t.Errorf("%+v: %v", other, err)
+		}
+	}
+	for guess() {
+	}
+	waits := make(chan error, 1)
+	go func() {
+		_, err := f.login(here, ann, "right", SHA256, true)
+		waits <- err
+	}()
+	f.clock.WaitForTimers(1)
+	_ = f.clock.Advance(maxPenalty)
+	if err := <-waits; err != nil {
+		t.Error(err)
+	}
+}
+
+// Someone who tries many names does not have his failures for one forgotten.
+func TestManyNamesForgetNoDelays(t *testing.T) {
+	f := newFixture(t)
+	ann := guessOf(here.Remote, at("ann", "shop"))
+	for range freeFailures + 1 {
+		f.throttle.count(ann, nil)
+	}
+	for i := range maxGuessed + 10 {
+		f.throttle.count(guessOf(here.Remote, at(fmt.Sprint(i), "shop")), nil)
+	}
+	if d := f.throttle.count(ann, nil); d != 2*firstPenalty || len(f.throttle.by) > maxGuessed {
+		t.Errorf("delay %v, %d are remembered", d, len(f.throttle.by))
 	}
 }
 
@@ -290,7 +365,7 @@ func TestFailedDelay(t *testing.T) {
 	delay := 300 * time.Millisecond
 	f.throttle.least = func() time.Duration { return delay }
 	done := make(chan error, 1)
-	fail := func() { done <- f.throttle.failed(context.Background(), here.Remote, at("ann", "shop")) }
+	fail := func() { done <- f.throttle.failed(context.Background(), here.Remote, at("ann", "shop"), nil) }
 	go fail()
 	f.clock.WaitForTimers(1)
 	_ = f.clock.Advance(delay - time.Millisecond)
@@ -314,12 +389,12 @@ func TestThrottleWaits(t *testing.T) {
 	f := newFixture(t)
 	ann := at("ann", "shop")
 	for range freeFailures {
-		if err := f.throttle.failed(context.Background(), here.Remote, ann); !errors.Is(err, error(ErrFailed)) {
+		if err := f.throttle.failed(context.Background(), here.Remote, ann, nil); !errors.Is(err, error(ErrFailed)) {
 			t.Fatal(err)
 		}
 	}
 	done := make(chan error, 1)
-	go func() { done <- f.throttle.failed(context.Background(), here.Remote, ann) }()
+	go func() { done <- f.throttle.failed(context.Background(), here.Remote, ann, nil) }()
 	f.clock.WaitForTimers(1)
 	select {
 	case err := <-done:
@@ -332,7 +407,9 @@ func TestThrottleWaits(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(mongoerr.New(mongoerr.ClientDisconnect, "gone"))
-	wantErr(t, f.throttle.failed(ctx, here.Remote, ann), mongoerr.ClientDisconnect, "gone")
+	if err := f.throttle.failed(ctx, here.Remote, ann, nil); !errors.Is(err, error(ErrFailed)) {
+		t.Error(err) // the clock stands still: it does not wait for a client that has gone
+	}
 }
 
 // TestAuthorizationIdentity: users may name only themselves as authorization identity.
