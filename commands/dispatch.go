@@ -152,8 +152,8 @@ func execute(s *kernel.Service, c *kernel.Call) error {
 func admit(s *kernel.Service, c *kernel.Call) error {
 	cmd := c.Cmd
 	switch {
-	case c.Legacy && cmd.Flags&kernel.Handshake == 0:
-		return mongoerr.Newf(mongoerr.UnsupportedOpQueryCommand, "Unsupported OP_QUERY command: %s. The client driver may require an upgrade. For more details see https://dochub.mongodb.org/core/legacy-opcode-removal", cmd.Name)
+	case c.Legacy && !mayBeLegacy(c.Body):
+		return refuseLegacy(c.Body)
 	case len(c.Sequences) > 0 && !takesSequences[cmd.Name]:
 		return mongoerr.Newf(40472, "The %s command does not support document sequences.", cmd.Name)
 	case c.DB == "":
@@ -204,7 +204,7 @@ var takesSequences = map[string]bool{"insert": true, "update": true, "delete": t
 
 func unknownCommand(c *kernel.Call, name string) error {
 	if c.Legacy {
-		return mongoerr.Newf(mongoerr.UnsupportedOpQueryCommand, "Unsupported OP_QUERY command: %s. The client driver may require an upgrade. For more details see https://dochub.mongodb.org/core/legacy-opcode-removal", name)
+		return refuseLegacy(c.Body)
 	}
 	return mongoerr.Newf(mongoerr.CommandNotFound, "no such command: '%s'", name)
 }

@@ -332,7 +332,7 @@ func (c *conn) finish(out []byte, start int, z wire.Compressor) {
 	scratch.Put()
 }
 
-// serveQuery runs an OP_QUERY, which only hello and isMaster may use, and
+// serveQuery runs an OP_QUERY, which only handshakes and logins may use, and
 // appends an OP_REPLY.
 func (c *conn) serveQuery(m *wire.Query) bool {
 	db, isCommand := m.Database()

@@ -11,7 +11,7 @@ import (
 type Request struct {
 	Body      value.Doc  // the kind-0 section, whose first field is the command
 	Sequences []Sequence // the kind-1 sections, in the order of the message
-	// Legacy marks an OP_QUERY; only handshakes come that way.
+	// Legacy marks an OP_QUERY; only handshakes and logins come that way.
 	Legacy bool
 	// DB is the database of the command: that of an OP_QUERY's namespace, or $db, which
 	// is read with the generic arguments.

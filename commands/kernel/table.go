@@ -24,7 +24,7 @@ type commandFlags uint16
 const (
 	AdminOnly commandFlags = 1 << iota // only against the admin database
 	PreAuth                            // may run before authentication
-	Handshake                          // may come as OP_QUERY
+	Handshake                          // opens a connection, and may begin a login
 	InTxn                              // may run inside a transaction
 	Writes                             // takes writeConcern: it changes what members share
 	Reads                              // takes a readConcern above local
