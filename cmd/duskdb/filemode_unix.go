@@ -22,18 +22,13 @@ func systemUmask() int {
 	return system
 }
 
-// checkKeyMode refuses a key that others than its owner can read. If root owns
-// it, its group may read it.
+// checkKeyMode refuses a key of which the group or others may do anything, whoever owns it.
 func checkKeyMode(path string) error {
 	st, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
-	prohibited := os.FileMode(0o077)
-	if sys, ok := st.Sys().(*syscall.Stat_t); ok && sys.Uid == 0 {
-		prohibited = 0o037
-	}
-	if st.Mode().Perm()&prohibited != 0 {
+	if st.Mode().Perm()&0o077 != 0 {
 		return fmt.Errorf("permissions on %s are too open", path)
 	}
 	return nil

@@ -1,3 +1,5 @@
+//lint:file-ignore ST1005 the messages are mongod's
+
 package main
 
 import (
@@ -8,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+	"go.yaml.in/yaml/v3"
+
 	"github.com/duskdb/duskdb/server"
 )
 
@@ -84,11 +88,53 @@ func (l *likeMongod) apply(s *serveCmd) error {
 	if err != nil {
 		return err
 	}
-	return checkKey(l.KeyFile, string(key))
+	return checkKeys(l.KeyFile, string(key))
 }
 
-// checkKey applies mongod's rules to a key: 6 to 1024 characters of base64,
-// and white space, which does not count.
+// checkKeys applies mongod's rules to a key file: a key, or a list of one or two in YAML,
+// as it is while keys are exchanged.
+func checkKeys(path, text string) error {
+	var root yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &root); err != nil {
+		return fmt.Errorf("error reading file: %s: %w", path, err)
+	}
+	keys, err := keysOf(&root)
+	switch {
+	case err != nil:
+		return err
+	case len(keys) == 0:
+		return fmt.Errorf("Security key file %s does not contain any valid keys", path)
+	case len(keys) > 2:
+		return fmt.Errorf("Only two keys are supported in the security key file, %d are specified in %s", len(keys), path)
+	}
+	for _, key := range keys {
+		if err := checkKey(path, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keysOf returns the strings in a document, in lists, or alone.
+func keysOf(n *yaml.Node) (keys []string, err error) {
+	switch n.Kind {
+	case yaml.ScalarNode:
+		return []string{n.Value}, nil
+	case yaml.MappingNode, yaml.AliasNode:
+		return nil, errors.New("Only strings and sequences are supported for YAML key files")
+	}
+	for _, child := range n.Content {
+		more, err := keysOf(child)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, more...)
+	}
+	return keys, nil
+}
+
+// checkKey checks one key: 6 to 1024 characters of base64, and white space, which does not
+// count.
 func checkKey(path, text string) error {
 	key := strings.Join(strings.Fields(text), "")
 	if len(key) < 6 || len(key) > 1024 {

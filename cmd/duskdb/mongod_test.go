@@ -76,7 +76,7 @@ func TestParsedEngine(t *testing.T) {
 func TestWordBeforeFlags(t *testing.T) {
 	s := parse(t, "--dbpath", "data", "mongod", "--replSet", "rs0", "--wiredTigerCacheSizeGB", "0.5", "--ipv6", "--nounixsocket", "--noscripting")
 	without, err := s.extra.apply(map[string]string{})
-	if err != nil || s.ReplSet != "rs0" || !slices.Equal(without, []string{"--ipv6", "--nounixsocket", "--wiredTigerCacheSizeGB"}) {
+	if err != nil || s.ReplSet != "rs0" || !slices.Equal(without, []string{"--nounixsocket", "--wiredTigerCacheSizeGB"}) || !s.IPv6 {
 		t.Errorf("%+v, %v, %v", s, without, err)
 	}
 	if err := s.Mongod.apply(s); err != nil {
@@ -98,6 +98,14 @@ func TestKeyFile(t *testing.T) {
 		{"with:colon", "invalid char in key file "},
 		{"wi:th", "has length 5, must"},
 		{"secr.et", "invalid char in key file "},
+		{"- firstKey\n- secondKey\n", ""},
+		{"[firstKey]", ""},
+		{"- firstKey\n- short\n", "has length 5, must"},
+		{"- firstKey\n- secondKey\n- thirdKey\n", "Only two keys are supported in the security key file, 3 are specified in "},
+		{"[]", "does not contain any valid keys"},
+		{"", "does not contain any valid keys"},
+		{"key: firstKey", "Only strings and sequences are supported for YAML key files"},
+		{"[firstKey", "error reading file: "},
 	} {
 		file := filepath.Join(t.TempDir(), "key")
 		if err := os.WriteFile(file, []byte(tt.key), 0o600); err != nil {
@@ -118,7 +126,7 @@ func TestKeyFile(t *testing.T) {
 func TestKeyFileMode(t *testing.T) {
 	for mode, ok := range map[os.FileMode]bool{
 		0o400: true, 0o600: true, 0o700: true, 0o644: false, 0o604: false, 0o666: false, 0o660: false, 0o620: false,
-		0o640: os.Getuid() == 0, // the group may read what is root's
+		0o640: false, 0o440: false, 0o601: false, // also if root owns it
 	} {
 		file := filepath.Join(t.TempDir(), "key")
 		if err := os.WriteFile(file, []byte("secret"), 0o600); err != nil {
