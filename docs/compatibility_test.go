@@ -2,6 +2,7 @@ package docs_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -228,7 +229,12 @@ func TestParametersPage(t *testing.T) {
 	sources := goSources(t, "../auth", "../cmd/duskdb", "../commands", "../server", "../ttl", "../queue", "../storage")
 	var b strings.Builder
 	b.WriteString("\n| parameter | default | set | | |\n|---|---|---|---|---|\n")
+	reasons := map[string][]string{}
 	for _, p := range table {
+		if p.NoEffect != "" {
+			reasons[p.NoEffect] = append(reasons[p.NoEffect], withoutEffect(p))
+			continue
+		}
 		r, ok := parameterRemarks[p.Name]
 		if !ok {
 			r.standing = works
@@ -238,7 +244,31 @@ func TestParametersPage(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", p.Name, initial(p), when(p), r.standing, r.note)
 	}
+	b.WriteString("\nThese of mongod's parameters are accepted, and checked as mongod checks them, but have no effect. The log says so once for each that is set. Behind a name stands its default; one with * can be set at the start only, one with † at run time only, and one with ‡ exists only with `enableTestCommands`. Parameters whose names begin with `featureFlag` are accepted at the start without effect, too.\n\n| reason | parameters |\n|---|---|\n")
+	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
+		fmt.Fprintf(&b, "| %s | %s |\n", reason, strings.Join(reasons[reason], ", "))
+	}
 	generated(t, "reference.md", "parameters", b.String())
+}
+
+// withoutEffect is a parameter in the list of those without effect.
+func withoutEffect(p parameter) string {
+	text := "`" + p.Name + "`"
+	if p.Former != "" {
+		text += " (formerly `" + p.Former + "`)"
+	}
+	if initial := initial(p); initial != "" {
+		text += " " + strings.Trim(initial, "`")
+	}
+	switch {
+	case p.TestOnly:
+		text += "‡"
+	case !p.Runtime:
+		text += "*"
+	case !p.Startup:
+		text += "†"
+	}
+	return text
 }
 
 type parameter = kernel.Parameter
@@ -270,7 +300,7 @@ func goSources(t *testing.T, dirs ...string) string {
 	var b strings.Builder
 	for _, dir := range dirs {
 		err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, "parameters/table.go") {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "commands/parameters/") {
 				return err
 			}
 			text, err := os.ReadFile(path)

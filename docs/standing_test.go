@@ -98,14 +98,8 @@ var accumulatorRemarks = map[string]remark{
 // parameterRemarks are those of parameters; DuskDB's own are described on the page of
 // the reference.
 var parameterRemarks = map[string]remark{
-	"authSchemaVersion":                      {works, "read only"},
-	"diagnosticDataCollectionEnabled":        {differs, "only `false` is accepted: there is no FTDC"},
-	"featureCompatibilityVersion":            {works, "read only; set it with the command"},
-	"internalQueryExecYieldIterations":       {noEffect, "readers hold no lock"},
-	"journalCommitInterval":                  {noEffect, "a sync begins within 100 ms of a write"},
-	"logicalSessionRefreshMillis":            {noEffect, "sessions are written down when they change"},
-	"maxTransactionLockRequestTimeoutMillis": {noEffect, "MongoDB's locks do not exist"},
-	"syncdelay":                              {noEffect, "every commit is in the log"},
+	"authSchemaVersion":           {works, "read only"},
+	"featureCompatibilityVersion": {works, "read only; set it with the command"},
 
 	"documentTtlPurgeYieldThreshold": {own, "the purge of expired documents waits while at least so many client operations run; 0: never purge. The documents are invisible all the same"},
 	"documentTtlStrictTsOnly":        {own, "refuse TTL indexes on fields other than `_ts`, as Cosmos DB does"},

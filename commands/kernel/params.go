@@ -1,8 +1,13 @@
+//lint:file-ignore ST1005 the messages are mongod's
+
 package kernel
 
 import (
+	"errors"
+	"fmt"
+	"maps"
 	"regexp"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,6 +27,9 @@ type Parameter struct {
 	Check    func(v value.Value) (value.Value, error) // refuses a value, or returns what is stored
 	OnChange func(s *Service, v value.Value)          // called with what was stored; nil: nothing to do
 	read     func(s *Service) value.Value             // nil: the value that was set
+	NoEffect string                                   // reason why it has no effect; "": it has one
+	Former   string                                   // another name, which mongod no longer recommends; "": none
+	TestOnly bool                                     // exists only with enableTestCommands
 }
 
 // Parameters holds the current values; reads take no lock.
@@ -30,58 +38,103 @@ type Parameters struct {
 	mu     sync.Mutex                              // writers
 	Lines  map[string]*Parameter                   // the table, by name
 	Values map[string]*atomic.Pointer[value.Value] // by name; a pointer is never nil
+	// Missing says why a parameter does not exist, "" if that is not known; nil: never.
+	Missing func(name string) string
+	said    map[string]bool // parameters without effect that the log has; guarded by mu
 }
 
-// Load applies start-up values, given as text.
+// Load applies start-up values, given as text. The messages are mongod's.
 func (p *Parameters) Load(given map[string]string) error {
-	names := make([]string, 0, len(given))
-	for name := range given {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
-		line := p.Lines[name]
-		if line == nil {
-			return mongoerr.Newf(mongoerr.BadValue, "Unknown --setParameter '%s'", name)
-		}
-		if !line.Startup {
-			return mongoerr.Newf(mongoerr.BadValue, "Cannot use --setParameter to set '%s' at startup", name)
-		}
-		v := parseParameter(line.Initial.Kind(), given[name])
-		if line.Initial.Kind() == value.KindBool && v.Kind() == value.KindString {
-			return mongoerr.Newf(mongoerr.BadValue, "Bad value for parameter \"%s\": \"%s\" is no bool", name, given[name])
-		}
-		if err := p.Set(line, v); err != nil {
+	tests := p.Lines["enableTestCommands"]
+	if text, ok := given["enableTestCommands"]; ok && tests != nil {
+		if err := p.setText(tests, text); err != nil {
 			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		line := p.Lines[name]
+		switch {
+		case line == nil && strings.HasPrefix(name, featureFlag):
+			p.Svc.Log.Warn().Str("parameter", name).Str("reason", "features of MongoDB cannot be switched").Msg(sayNoEffect)
+		case line == nil:
+			return p.unknown(name)
+		case !p.Enabled(line):
+			return mongoerr.Newf(mongoerr.BadValue, "--setParameter '%s' only available when used with 'enableTestCommands'", name)
+		case !line.Startup:
+			return mongoerr.Newf(mongoerr.BadValue, "Cannot use --setParameter to set %q at startup", name)
+		default:
+			if err := p.setText(line, given[name]); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// parseParameter reads text as the type of the parameter.
-func parseParameter(kind value.Kind, text string) value.Value {
-	switch kind {
-	case value.KindBool:
-		if b, err := strconv.ParseBool(text); err == nil {
-			return value.Bool(b)
-		}
-	case value.KindInt32, value.KindInt64, value.KindDouble:
-		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-			return value.Int(n)
-		}
-		if f, err := strconv.ParseFloat(text, 64); err == nil {
-			return value.Double(f)
-		}
-	case value.KindDocument:
-		if d, err := value.ParseJSON(bareName.ReplaceAllString(text, `$1"$2":`)); err == nil {
-			return value.Document(d)
+// featureFlag begins the names of the parameters that switch features of MongoDB; which
+// there are differs between its versions.
+const featureFlag = "featureFlag"
+
+// unknown is the error of a parameter that does not exist; it says why if that is known.
+func (p *Parameters) unknown(name string) error {
+	text := fmt.Sprintf("Unknown --setParameter '%s'", name)
+	if p.Missing != nil {
+		if reason := p.Missing(name); reason != "" {
+			text += ": " + reason
 		}
 	}
-	return value.String(text)
+	return mongoerr.New(mongoerr.BadValue, text)
+}
+
+// Enabled reports whether a parameter exists: some do only with enableTestCommands.
+func (p *Parameters) Enabled(line *Parameter) bool {
+	return !line.TestOnly || p.Bool("enableTestCommands")
+}
+
+// setText reads and stores a value that is given as text.
+func (p *Parameters) setText(line *Parameter, text string) error {
+	v, err := parseParameter(line.Initial.Kind(), text)
+	if err == nil {
+		err = p.Set(line, v)
+	}
+	if err != nil {
+		return mongoerr.Newf(mongoerr.BadValue, "Bad value for parameter %q: %s", line.Name, mongoerr.From(err).Message)
+	}
+	return nil
+}
+
+// parseParameter reads text as the type of the parameter.
+func parseParameter(kind value.Kind, text string) (value.Value, error) {
+	switch kind {
+	case value.KindBool:
+		switch text {
+		case "true", "1":
+			return value.Bool(true), nil
+		case "false", "0":
+			return value.Bool(false), nil
+		}
+		return value.Value{}, errors.New("Value is not a valid boolean")
+	case value.KindInt32, value.KindInt64, value.KindDouble:
+		if n, err := strconv.ParseInt(text, 0, 64); err == nil {
+			return value.Int(n), nil
+		}
+		if f, err := strconv.ParseFloat(text, 64); err == nil {
+			return value.Double(f), nil
+		}
+		return value.Value{}, fmt.Errorf("%q is not a number", text)
+	case value.KindDocument:
+		if d, err := value.ParseJSON(bareName.ReplaceAllString(text, `$1"$2":`)); err == nil {
+			return value.Document(d), nil
+		}
+	}
+	return value.String(text), nil
 }
 
 // bareName is a key without quotes, as people write them on the command line.
 var bareName = regexp.MustCompile(`([{,]\s*)([A-Za-z]\w*)\s*:`)
+
+// sayNoEffect is the line of the log about a parameter without effect.
+const sayNoEffect = "Parameter without effect"
 
 // Set checks and stores a value. The caller holds no lock.
 func (p *Parameters) Set(line *Parameter, v value.Value) error {
@@ -93,6 +146,13 @@ func (p *Parameters) Set(line *Parameter, v value.Value) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.Values[line.Name].Store(&checked)
+	if line.NoEffect != "" && !p.said[line.Name] {
+		if p.said == nil {
+			p.said = map[string]bool{}
+		}
+		p.said[line.Name] = true
+		p.Svc.Log.Warn().Str("parameter", line.Name).Str("reason", line.NoEffect).Msg(sayNoEffect)
+	}
 	if line.OnChange != nil {
 		line.OnChange(p.Svc, checked)
 	}
@@ -112,55 +172,3 @@ func (p *Parameters) Int(name string) int64 { return p.Value(name).SafeInt64() }
 
 // Bool returns the value of a parameter that is a boolean.
 func (p *Parameters) Bool(name string) bool { return p.Value(name).Truthy() }
-
-// Checks of parameter values.
-
-// CheckBool takes a value of any type for a bool, as mongod does.
-func CheckBool(v value.Value) (value.Value, error) { return value.Bool(v.Truthy()), nil }
-
-// CheckNoDiagnosticData accepts only false: configurations for small machines switch the
-// collection of diagnostic data off, and this server has none.
-func CheckNoDiagnosticData(v value.Value) (value.Value, error) {
-	v, err := CheckBool(v)
-	if err == nil && v.Bool() {
-		err = mongoerr.New(mongoerr.BadValue, "Invalid value for parameter diagnosticDataCollectionEnabled: no diagnostic data is collected")
-	}
-	return v, err
-}
-
-// CheckInt returns the check of a parameter that is a number between least and most; it
-// is truncated to an integer.
-func CheckInt(name string, least, most int64) func(value.Value) (value.Value, error) {
-	return func(v value.Value) (value.Value, error) {
-		if !v.IsNumber() {
-			return v, mongoerr.Newf(mongoerr.BadValue, "Invalid value for parameter %s: %s is not a number", name, v)
-		}
-		n := v.SafeInt64()
-		switch {
-		case v.IsNaN() || n < least:
-			return v, mongoerr.Newf(mongoerr.BadValue, "Invalid value for parameter %s: %d is not greater than or equal to %d", name, n, least)
-		case n > most:
-			return v, mongoerr.Newf(mongoerr.BadValue, "Invalid value for parameter %s: %d is not less than or equal to %d", name, n, most)
-		}
-		return value.Int(n), nil
-	}
-}
-
-// CheckString returns the check of a parameter that is a string, and one of the allowed
-// if any are given.
-func CheckString(name string, allowed ...string) func(value.Value) (value.Value, error) {
-	return func(v value.Value) (value.Value, error) {
-		if v.Kind() != value.KindString {
-			return v, mongoerr.Newf(mongoerr.TypeMismatch, "Expected type string for parameter '%s', got %s", name, v.Kind())
-		}
-		for _, a := range allowed {
-			if a == v.Str() {
-				return v, nil
-			}
-		}
-		if len(allowed) > 0 {
-			return v, mongoerr.Newf(mongoerr.BadValue, "Invalid value for parameter %s: '%s' is not one of %s", name, v.Str(), strings.Join(allowed, ", "))
-		}
-		return v, nil
-	}
-}

@@ -11,22 +11,37 @@ import (
 func TestChecksOfParameters(t *testing.T) {
 	t.Parallel()
 	check := map[string]func(value.Value) (value.Value, error){
-		"bool": kernel.CheckBool, "diagnostics": kernel.CheckNoDiagnosticData,
-		"int": kernel.CheckInt("p", -1, 5), "text": kernel.CheckString("p"), "one of": kernel.CheckString("p", "a", "b"),
+		"bool": kernel.CheckBool, "document": kernel.CheckDocument("p"),
+		"int": kernel.CheckInt("p", -1, 5), "above": kernel.CheckInt32("p", kernel.GreaterThan(0)), "below": kernel.CheckInt64("p", kernel.LessThan(1<<40)),
+		"double": kernel.CheckDouble("p", kernel.AtLeast(0.5), kernel.AtMost(1)),
+		"text":   kernel.CheckString("p"), "one of": kernel.CheckString("p", "a", "b"),
 	}
 	for _, tt := range []struct{ check, v, want, err string }{
 		{"bool", `1`, `true`, ""},
 		{"bool", `0`, `false`, ""},
 		{"bool", `"x"`, `true`, ""}, // as BSONElement::trueValue has it
-		{"diagnostics", `false`, `false`, ""},
-		{"diagnostics", `1`, ``, "BadValue: Invalid value for parameter diagnosticDataCollectionEnabled: no diagnostic data is collected"},
+		{"document", `{}`, `{}`, ""},
+		{"document", `1`, ``, "BadValue: Failed validating p: Unable to coerce value to correct type"},
 		{"int", `5`, `5`, ""},
+		{"int", `true`, `1`, ""},
 		{"int", `-1.7`, `-1`, ""},
 		{"int", `-2`, ``, "BadValue: Invalid value for parameter p: -2 is not greater than or equal to -1"},
 		{"int", `6`, ``, "BadValue: Invalid value for parameter p: 6 is not less than or equal to 5"},
-		{"int", `{"$numberDouble": "NaN"}`, ``, "BadValue: Invalid value for parameter p: 0 is not greater than or equal to -1"},
+		{"int", `"5"`, ``, "BadValue: Failed validating p: Unable to coerce value to integral type"},
+		{"int", `{"$numberDouble": "NaN"}`, ``, "BadValue: Failed validating p: Unable to coerce NaN/Inf to integral type"},
+		{"int", `{"$numberDouble": "Infinity"}`, ``, "BadValue: Failed validating p: Unable to coerce NaN/Inf to integral type"},
+		{"int", `{"$numberLong": "2147483648"}`, ``, "BadValue: Failed validating p: Out of bounds coercing to integral value"},
+		{"int", `1e300`, ``, "BadValue: Failed validating p: Out of bounds coercing to integral value"},
+		{"above", `0`, ``, "BadValue: Invalid value for parameter p: 0 is not greater than 0"},
+		{"below", `{"$numberLong": "1099511627775"}`, `1099511627775`, ""},
+		{"below", `{"$numberLong": "1099511627776"}`, ``, "BadValue: Invalid value for parameter p: 1099511627776 is not less than 1099511627776"},
+		{"below", `1e300`, ``, "BadValue: Failed validating p: Out of bounds coercing to integral value"},
+		{"double", `1`, `1.0`, ""},
+		{"double", `0.25`, ``, "BadValue: Invalid value for parameter p: 0.25 is not greater than or equal to 0.5"},
+		{"double", `1.5`, ``, "BadValue: Invalid value for parameter p: 1.5 is not less than or equal to 1"},
+		{"double", `"1"`, ``, "BadValue: Failed validating p: Unable to coerce value to correct type"},
 		{"text", `"any"`, `"any"`, ""},
-		{"text", `1`, ``, "TypeMismatch: Expected type string for parameter 'p', got int"},
+		{"text", `1`, ``, "BadValue: Failed validating p: Unable to coerce value to correct type"},
 		{"one of", `"b"`, `"b"`, ""},
 		{"one of", `"c"`, ``, "BadValue: Invalid value for parameter p: 'c' is not one of a, b"},
 	} {
@@ -51,7 +66,7 @@ func TestTextOfParameters(t *testing.T) {
 		"ingressConnectionEstablishmentRateLimiterBypass": `{ranges: ["10.0.0.0/8"]}`,
 	}})
 	for name, want := range map[string]string{
-		"notablescan": `true`, "syncdelay": `12`, "ingressConnectionEstablishmentBurstCapacitySecs": `1.5`, "processUmask": `"077"`, "logLevel": `2`,
+		"notablescan": `true`, "syncdelay": `12.0`, "ingressConnectionEstablishmentBurstCapacitySecs": `1.5`, "processUmask": `"077"`, "logLevel": `2`,
 		"ingressConnectionEstablishmentRateLimiterBypass": `{ ranges: [ "10.0.0.0/8" ] }`,
 	} {
 		if got := h.Svc.Params.Value(name).String(); got != want {
@@ -59,10 +74,13 @@ func TestTextOfParameters(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"notablescan":       `BadValue: Bad value for parameter "notablescan": "perhaps" is no bool`,
-		"authSchemaVersion": `BadValue: Cannot use --setParameter to set 'authSchemaVersion' at startup`,
-		"noSuch":            `BadValue: Unknown --setParameter 'noSuch'`,
-		"syncdelay":         `BadValue: Invalid value for parameter syncdelay: "perhaps" is not a number`,
+		"notablescan":               `BadValue: Bad value for parameter "notablescan": Value is not a valid boolean`,
+		"authSchemaVersion":         `BadValue: Cannot use --setParameter to set "authSchemaVersion" at startup`,
+		"noSuch":                    `BadValue: Unknown --setParameter 'noSuch'`,
+		"auditAuthorizationSuccess": `BadValue: Unknown --setParameter 'auditAuthorizationSuccess': MongoDB Enterprise has it`,
+		"internalQueryDefaultDOP":   `BadValue: --setParameter 'internalQueryDefaultDOP' only available when used with 'enableTestCommands'`,
+		"syncdelay":                 `BadValue: Bad value for parameter "syncdelay": "perhaps" is not a number`,
+		"planRankerMode":            `BadValue: Bad value for parameter "planRankerMode": Invalid value for parameter planRankerMode: 'perhaps' is not one of automaticCE, exactCE, histogramCE, samplingCE, heuristicCE, multiPlanning`,
 	} {
 		if err := h.Svc.Params.Load(map[string]string{name: "perhaps"}); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", name, err, want)

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"math"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -153,13 +154,23 @@ func ParseVerbosity(d value.Doc, outer string, levels map[string]int32) error {
 }
 
 func verbosityLevel(component, name string, v value.Value) (int32, error) {
-	if !v.IsNumber() || v.IsNaN() {
-		return 0, mongoerr.Newf(mongoerr.BadValue, "Expected %s.%s to be safely cast to integer, but could not: Expected a number, but found %s", component, name, v.Kind())
+	reason := ""
+	switch f := v.AsDouble(); {
+	case !v.IsNumber():
+		reason = "Unable to coerce value to integral type"
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		reason = "Unable to coerce NaN/Inf to integral type"
+	case v.SafeInt64() > math.MaxInt32 || v.SafeInt64() < math.MinInt32:
+		reason = "Out of bounds coercing to integral value"
 	}
-	if n := v.SafeInt64(); n < -1 {
+	n := v.SafeInt64()
+	switch {
+	case reason != "":
+		return 0, mongoerr.Newf(mongoerr.BadValue, "Expected %s.%s to be safely cast to integer, but could not: %s", component, name, reason)
+	case n < -1:
 		return 0, mongoerr.Newf(mongoerr.BadValue, "Expected %s.%s to be greater than or equal to -1, but found %s", component, name, v)
 	}
-	return int32(min(v.SafeInt64(), 1<<30)), nil
+	return int32(n), nil //nolint:gosec // checked above
 }
 
 func isLogComponent(name string) bool {

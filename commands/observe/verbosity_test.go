@@ -73,7 +73,7 @@ func TestParseVerbosity(t *testing.T) {
 		{`{network: {foo: 1}}`, ``, "BadValue: Invalid component name network.foo"},
 		{`{query: "x"}`, ``, "BadValue: Invalid type stringfor component default.query"},
 		{`{network: {asio: []}}`, ``, "BadValue: Invalid type arrayfor component network.asio"},
-		{`{verbosity: "x"}`, ``, "BadValue: Expected default.verbosity to be safely cast to integer, but could not: Expected a number, but found string"},
+		{`{verbosity: "x"}`, ``, "BadValue: Expected default.verbosity to be safely cast to integer, but could not: Unable to coerce value to integral type"},
 		{`{query: {verbosity: -2}}`, ``, "BadValue: Expected query.verbosity to be greater than or equal to -1, but found -2"},
 		{`{query: -5}`, ``, "BadValue: Expected default.query to be greater than or equal to -1, but found -5"},
 	} {

@@ -2,6 +2,7 @@ package parameters
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -12,13 +13,17 @@ import (
 
 // New makes the parameters of a server, with their initial values.
 func New(s *kernel.Service) *kernel.Parameters {
-	p := &kernel.Parameters{Svc: s, Lines: map[string]*kernel.Parameter{}, Values: map[string]*atomic.Pointer[value.Value]{}}
+	p := &kernel.Parameters{Svc: s, Missing: Missing, Lines: map[string]*kernel.Parameter{}, Values: map[string]*atomic.Pointer[value.Value]{}}
 	for _, line := range Table() {
 		line := line
-		p.Lines[line.Name] = &line
 		cell := &atomic.Pointer[value.Value]{}
 		cell.Store(&line.Initial)
-		p.Values[line.Name] = cell
+		p.Lines[line.Name], p.Values[line.Name] = &line, cell
+		if line.Former != "" { // another name of the same value
+			former := line
+			former.Name = line.Former
+			p.Lines[line.Former], p.Values[line.Former] = &former, cell
+		}
 	}
 	return p
 }
@@ -26,99 +31,115 @@ func New(s *kernel.Service) *kernel.Parameters {
 // metricsCollections bounds the collections that have metrics of their own.
 const metricsCollections = "metricsMaxCollections"
 
-// Table lists every server parameter. Those of mongod keep its
-// names and defaults; documentTtl* (semantics.md §4.2) and metricsMaxCollections are DuskDB's.
+// Table lists every server parameter: those of mongod, with its names and defaults, and
+// DuskDB's own.
 func Table() []kernel.Parameter {
-	boolean := func(name string, initial, runtime bool) kernel.Parameter {
-		return kernel.Parameter{Name: name, Initial: value.Bool(initial), Startup: true, Runtime: runtime, Check: kernel.CheckBool}
-	}
-	integer := func(name string, initial, least, most int64) kernel.Parameter {
-		return kernel.Parameter{Name: name, Initial: value.Int(initial), Startup: true, Runtime: true, Check: kernel.CheckInt(name, least, most)}
-	}
-	sleep := integer("ttlMonitorSleepSecs", 60, 1, math.MaxInt32)
-	sleep.OnChange = func(s *kernel.Service, _ value.Value) {
-		if s.Monitor != nil {
-			s.Monitor.ParametersChanged()
+	list := append(kernel.LogParameters(), kernel.EstablishmentParameters()...)
+	for _, of := range [][]parameter{
+		expiryParameters(), commandParameters(), memoryParameters(), serverParameters(), keptParameters(), // these have an effect, all but the last
+		accessParameters(), engineParameters(), executionParameters(), networkParameters(), plannerParameters(),
+		processParameters(), replicationParameters(), shardingParameters(), transactionParameters(), writeParameters(),
+	} {
+		for _, p := range of {
+			list = append(list, kernel.Parameter(p))
 		}
 	}
-	heap := integer("internalQueryJavaScriptHeapSizeLimitMB", script.DefaultHeapLimitMB, 1, math.MaxInt32)
-	heap.OnChange = func(s *kernel.Service, v value.Value) { s.Scripts.HeapLimitMB.Store(v.SafeInt64()) }
-	most := integer("jsHeapLimitMB", 1100, 1, math.MaxInt32)
-	most.OnChange = func(s *kernel.Service, v value.Value) { s.Scripts.MostHeapMB.Store(v.SafeInt64()) }
-	limit := integer("internalQueryJavaScriptFnTimeoutMillis", script.DefaultTimeout, 1, math.MaxInt32)
-	limit.OnChange = func(s *kernel.Service, v value.Value) { s.Scripts.TimeoutMS.Store(v.SafeInt64()) }
-	metrics := integer(metricsCollections, 200, 0, 100_000)
-	metrics.OnChange = func(s *kernel.Service, v value.Value) {
-		if s.Monitor != nil {
-			s.Monitor.Metrics().CountCollections(int(v.SafeInt64()))
-		}
+	return list
+}
+
+// expiryParameters are those of the expiry of documents. documentTtl* (semantics.md §4.2) and
+// metricsMaxCollections are DuskDB's own.
+func expiryParameters() []parameter {
+	return []parameter{
+		boolean("documentTtlStrictTsOnly", always, false),
+		boolean("documentTtlTsIndex", atStart, true),
+		integer("documentTtlPurgeYieldThreshold", always, 64, gte(0)),
+		boolean("enableTestClock", atStart, false),
+		integer(metricsCollections, always, 200, gte(0), lte(100_000)).onChange(func(s *kernel.Service, v value.Value) {
+			if s.Monitor != nil {
+				s.Monitor.Metrics().CountCollections(int(v.SafeInt64()))
+			}
+		}),
+		text("testClockStart", atStart, ""),
+		long("ttlIndexDeleteTargetDocs", always, 50_000, gte(0)),
+		integer("ttlIndexDeleteTargetTimeMS", always, 1000, gte(0)),
+		boolean("ttlMonitorBatchDeletes", always, true),
+		boolean("ttlMonitorEnabled", always, true),
+		integer("ttlMonitorSleepSecs", always, 60, gt(0)).onChange(func(s *kernel.Service, _ value.Value) {
+			if s.Monitor != nil {
+				s.Monitor.ParametersChanged()
+			}
+		}),
+		integer("ttlMonitorSubPassTargetSecs", always, 60, gte(0)),
 	}
-	requireAPI := boolean("requireApiVersion", false, true)
-	requireAPI.OnChange = func(s *kernel.Service, v value.Value) { s.RequireAPI.Store(v.Truthy()) }
-	return append(append(kernel.LogParameters(), kernel.EstablishmentParameters()...), []kernel.Parameter{
-		boolean("ttlMonitorEnabled", true, true),
-		sleep,
-		boolean("ttlMonitorBatchDeletes", true, true),
-		integer("ttlMonitorSubPassTargetSecs", 60, 0, math.MaxInt32),
-		integer("ttlIndexDeleteTargetTimeMS", 1000, 0, math.MaxInt32),
-		integer("ttlIndexDeleteTargetDocs", 50000, 0, math.MaxInt32),
-		integer("documentTtlPurgeYieldThreshold", 64, 0, math.MaxInt32),
-		boolean("documentTtlStrictTsOnly", false, true),
-		metrics,
-		boolean("documentTtlTsIndex", true, false),
-		boolean("enableTestClock", false, false),
-		integer("cursorTimeoutMillis", 600000, math.MinInt32, math.MaxInt32),
-		integer("journalCommitInterval", 100, 1, 500),
-		integer("transactionLifetimeLimitSeconds", 60, 1, math.MaxInt32),
-		integer("transactionSizeLimitBytes", 128<<20, 1, math.MaxInt64),
-		integer("maxTransactionLockRequestTimeoutMillis", 5, -1, math.MaxInt32),
-		integer("internalQueryMaxBlockingSortMemoryUsageBytes", 100<<20, 0, math.MaxInt64),
-		integer("internalDocumentSourceGroupMaxMemoryBytes", 100<<20, 1, math.MaxInt64),
-		integer("internalDocumentSourceBucketAutoMaxMemoryBytes", 100<<20, 1, math.MaxInt64),
-		integer("internalDocumentSourceSetWindowFieldsMaxMemoryBytes", 100<<20, 1, math.MaxInt64),
-		integer("internalQueryFacetBufferSizeBytes", 100<<20, 1, math.MaxInt64),
-		integer("internalQueryFacetMaxOutputDocSizeBytes", 100<<20, 1, math.MaxInt64),
-		integer("internalLookupStageIntermediateDocumentMaxSizeBytes", 100<<20, kernel.MaxDocumentBytes, math.MaxInt64),
-		integer("internalQueryMaxPushBytes", 100<<20, 1, math.MaxInt32),
-		integer("internalQueryMaxAddToSetBytes", 100<<20, 1, math.MaxInt32),
-		integer("internalQueryMaxRangeBytes", 100<<20, 1, math.MaxInt32),
-		integer("internalQueryMaxMapReduceExpressionBytes", 100<<20, 1, math.MaxInt32),
-		integer("internalQueryTopNAccumulatorBytes", 100<<20, 1, math.MaxInt32),
-		integer("internalQueryExecYieldIterations", 1000, 0, math.MaxInt32),
-		boolean("allowDiskUseByDefault", true, true),
-		boolean("notablescan", false, true),
-		boolean("enableTestCommands", false, false),
-		requireAPI,
-		heap,
-		most,
-		limit,
-		boolean("acceptApiVersion2", false, false),
-		boolean("quiet", false, true),
-		{Name: "loadBalancerPort", Initial: value.Int32(0), Startup: true, Check: kernel.CheckInt("loadBalancerPort", 0, math.MaxUint16)},
-		{Name: "diagnosticDataCollectionEnabled", Initial: value.Bool(false), Startup: true, Runtime: true, Check: kernel.CheckNoDiagnosticData},
-		integer("syncdelay", 60, 0, 1<<20),
-		integer("authFailedDelayMs", 0, 0, 5000),
-		integer("scramIterationCount", 10000, 5000, math.MaxInt32),
-		integer("scramSHA256IterationCount", 15000, 5000, math.MaxInt32),
-		integer("localLogicalSessionTimeoutMinutes", 30, 1, math.MaxInt32),
-		integer("logicalSessionRefreshMillis", 300000, 1, math.MaxInt32),
-		boolean("enableLocalhostAuthBypass", true, false),
-		boolean("honorSystemUmask", false, false),
-		{Name: "processUmask", Initial: value.String(""), Startup: true, Check: kernel.CheckString("processUmask")},
-		{Name: "authSchemaVersion", Initial: value.Int32(5), Check: kernel.CheckInt("authSchemaVersion", 5, 5)},
-		{
-			Name: "testClockStart", Initial: value.String(""), Startup: true,
-			Check: kernel.CheckString("testClockStart"),
-		},
-		{
-			Name: "authenticationMechanisms", Startup: true, Check: checkMechanisms,
-			Initial: value.NewArray(value.String("SCRAM-SHA-1"), value.String("SCRAM-SHA-256"), value.String("MONGODB-X509")),
-		},
-		{
-			Name: "featureCompatibilityVersion", Check: kernel.CheckString("featureCompatibilityVersion"),
-			Initial: value.Document(value.NewDoc("version", value.String("8.0"))),
-		},
-	}...)
+}
+
+// commandParameters are those that commands obey.
+func commandParameters() []parameter {
+	return []parameter{
+		boolean("acceptApiVersion2", atStart, false),
+		boolean("allowDiskUseByDefault", always, true),
+		long("cursorTimeoutMillis", always, 600_000),
+		boolean("enableTestCommands", atStart, false),
+		line("featureCompatibilityVersion", never, value.Document(value.NewDoc("version", value.String("8.0"))), kernel.CheckString("featureCompatibilityVersion")),
+		integer("internalQueryJavaScriptFnTimeoutMillis", always, script.DefaultTimeout, gt(0)).
+			onChange(func(s *kernel.Service, v value.Value) { s.Scripts.TimeoutMS.Store(v.SafeInt64()) }),
+		integer("localLogicalSessionTimeoutMinutes", always, 30, gte(1)),
+		boolean("notablescan", always, false),
+		boolean("requireApiVersion", always, false).onChange(func(s *kernel.Service, v value.Value) { s.RequireAPI.Store(v.Truthy()) }),
+		integer("transactionLifetimeLimitSeconds", always, 60, gte(1)),
+	}
+}
+
+// memoryParameters limit the memory of a command.
+func memoryParameters() []parameter {
+	return []parameter{
+		long("internalDocumentSourceBucketAutoMaxMemoryBytes", always, 100<<20, gt(0)),
+		long("internalDocumentSourceGroupMaxMemoryBytes", always, 100<<20, gt(0)),
+		long("internalDocumentSourceSetWindowFieldsMaxMemoryBytes", always, 100<<20, gt(0)),
+		long("internalLookupStageIntermediateDocumentMaxSizeBytes", always, 100<<20, gte(kernel.MaxDocumentBytes)),
+		long("internalQueryFacetBufferSizeBytes", always, 100<<20, gt(0)),
+		long("internalQueryFacetMaxOutputDocSizeBytes", always, 100<<20, gt(0)),
+		integer("internalQueryJavaScriptHeapSizeLimitMB", always, script.DefaultHeapLimitMB, gte(1)).
+			onChange(func(s *kernel.Service, v value.Value) { s.Scripts.HeapLimitMB.Store(v.SafeInt64()) }),
+		long("internalQueryMaxAddToSetBytes", always, 100<<20, gt(0)),
+		long("internalQueryMaxBlockingSortMemoryUsageBytes", always, 100<<20, gte(0)),
+		integer("internalQueryMaxMapReduceExpressionBytes", always, 100<<20, gt(0)),
+		integer("internalQueryMaxPushBytes", always, 100<<20, gt(0)),
+		integer("internalQueryMaxRangeBytes", always, 100<<20, gt(0)),
+		integer("internalQueryTopNAccumulatorBytes", always, 100<<20, gt(0)),
+		integer("jsHeapLimitMB", always, 1100, gte(1)).
+			onChange(func(s *kernel.Service, v value.Value) { s.Scripts.MostHeapMB.Store(v.SafeInt64()) }),
+		long("transactionSizeLimitBytes", always, 128<<20, gte(1)),
+	}
+}
+
+// serverParameters are those of the process, its files and its connections.
+func serverParameters() []parameter {
+	return []parameter{
+		line("authenticationMechanisms", atStart, value.NewArray(value.String("SCRAM-SHA-1"), value.String("SCRAM-SHA-256"), value.String("MONGODB-X509")), checkMechanisms),
+		integer("authFailedDelayMs", always, 0, gte(0), lte(5000)),
+		integer("authSchemaVersion", never, 5, gte(5), lte(5)),
+		boolean("enableLocalhostAuthBypass", atStart, true),
+		boolean("honorSystemUmask", atStart, false),
+		integer("loadBalancerPort", atStart, 0, gte(0), lte(math.MaxUint16)),
+		text("processUmask", atStart, ""),
+		boolean("quiet", always, false),
+		integer("scramIterationCount", always, 10_000, gte(5000)),
+		integer("scramSHA256IterationCount", always, 15_000, gte(5000)),
+	}
+}
+
+// keptParameters are those of the log and of locks, which have no effect for a reason of
+// their own.
+func keptParameters() []parameter {
+	return slices.Concat(
+		without("readers hold no lock", []parameter{integer("internalQueryExecYieldIterations", always, 1000)}),
+		without("a sync begins within 100 ms of a write", []parameter{integer("journalCommitInterval", always, 100, gte(1), lte(500))}),
+		without("sessions are written down when they change", []parameter{integer("logicalSessionRefreshMillis", always, 300_000, gte(1))}),
+		without("MongoDB's locks do not exist", []parameter{integer("maxTransactionLockRequestTimeoutMillis", always, 5, gte(-1))}),
+		without("every commit is in the log", []parameter{double("syncdelay", always, 60, gte(0), lte(9_000_000))}),
+	)
 }
 
 // checkMechanisms reads the list of mechanisms, also as comma-separated

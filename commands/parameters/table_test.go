@@ -3,10 +3,10 @@ package parameters_test
 import (
 	"errors"
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/rs/zerolog"
 
 	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/kernel"
@@ -15,42 +15,120 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// limits are the numbers among mongod's parameters with their defaults, and the
-// least and the greatest value they take, as the manual and the definitions of
-// mongod 8.0 have them.
-var limits = map[string]struct{ initial, least, most int64 }{
-	"ttlMonitorSleepSecs":                                 {60, 1, math.MaxInt32},
-	"ttlMonitorSubPassTargetSecs":                         {60, 0, math.MaxInt32},
-	"ttlIndexDeleteTargetTimeMS":                          {1000, 0, math.MaxInt32},
-	"ttlIndexDeleteTargetDocs":                            {50000, 0, math.MaxInt32},
-	"cursorTimeoutMillis":                                 {600000, math.MinInt32, math.MaxInt32},
-	"journalCommitInterval":                               {100, 1, 500},
-	"transactionLifetimeLimitSeconds":                     {60, 1, math.MaxInt32},
-	"maxTransactionLockRequestTimeoutMillis":              {5, -1, math.MaxInt32},
-	"internalQueryMaxBlockingSortMemoryUsageBytes":        {100 << 20, 0, math.MaxInt64},
-	"internalDocumentSourceGroupMaxMemoryBytes":           {100 << 20, 1, math.MaxInt64},
-	"internalQueryFacetBufferSizeBytes":                   {100 << 20, 1, math.MaxInt64},
-	"internalLookupStageIntermediateDocumentMaxSizeBytes": {100 << 20, 16 << 20, math.MaxInt64},
-	"internalQueryMaxPushBytes":                           {100 << 20, 1, math.MaxInt32},
-	"internalQueryExecYieldIterations":                    {1000, 0, math.MaxInt32},
-	"internalQueryJavaScriptFnTimeoutMillis":              {60000, 1, math.MaxInt32},
-	"jsHeapLimitMB":                                       {1100, 1, math.MaxInt32},
-	"syncdelay":                                           {60, 0, 1 << 20},
-	"authFailedDelayMs":                                   {0, 0, 5000},
-	"scramIterationCount":                                 {10000, 5000, math.MaxInt32},
-	"scramSHA256IterationCount":                           {15000, 5000, math.MaxInt32},
-	"localLogicalSessionTimeoutMinutes":                   {30, 1, math.MaxInt32},
-	"logicalSessionRefreshMillis":                         {300000, 1, math.MaxInt32},
-	"ingressConnectionEstablishmentRatePerSec":            {math.MaxInt32, 1, math.MaxInt32},
-	"ingressConnectionEstablishmentMaxQueueDepth":         {0, 0, math.MaxInt32},
-	"logLevel": {0, 0, 5},
-	"internalDocumentSourceSetWindowFieldsMaxMemoryBytes": {100 << 20, 1, math.MaxInt64},
-	"internalDocumentSourceBucketAutoMaxMemoryBytes":      {100 << 20, 1, math.MaxInt64},
-	"internalQueryFacetMaxOutputDocSizeBytes":             {100 << 20, 1, math.MaxInt64},
-	"internalQueryTopNAccumulatorBytes":                   {100 << 20, 1, math.MaxInt32},
-	"internalQueryMaxAddToSetBytes":                       {100 << 20, 1, math.MaxInt32},
-	"internalQueryMaxRangeBytes":                          {100 << 20, 1, math.MaxInt32},
-	"internalQueryMaxMapReduceExpressionBytes":            {100 << 20, 1, math.MaxInt32},
+// Every parameter is taken with its default as text at the start, and as a value while the
+// server runs, unless it cannot be set then; a value of another type is refused, and changes
+// nothing.
+func TestEveryParameter(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t)
+	seen := map[string]bool{}
+	for _, p := range parameters.Table() {
+		if seen[p.Name] || seen[p.Former] {
+			t.Errorf("%s stands twice in the table", p.Name)
+		}
+		seen[p.Name], seen[p.Former] = true, p.Former != ""
+		if parameters.Missing(p.Name) != "" {
+			t.Errorf("%s stands among those that are missing", p.Name)
+		}
+		err := h.Svc.Params.Load(map[string]string{p.Name: asText(p.Initial)})
+		switch {
+		case p.TestOnly:
+			if said := fmt.Sprint(err); said != "BadValue: --setParameter '"+p.Name+"' only available when used with 'enableTestCommands'" {
+				t.Errorf("%s at the start: %s", p.Name, said)
+			}
+			h.Refuses([]harness.Refusal{{DB: "admin", Command: `{setParameter: 1, "` + p.Name + `": 1}`, Code: 72, Text: "Server parameter: '" + p.Name + "' is disabled"}})
+			continue
+		case !p.Startup:
+			if said := fmt.Sprint(err); said != `BadValue: Cannot use --setParameter to set "`+p.Name+`" at startup` {
+				t.Errorf("%s at the start: %s", p.Name, said)
+			}
+		case err != nil && !sentinels[p.Name]:
+			t.Errorf("%s at the start: %v", p.Name, err)
+		}
+		get := func() string {
+			return h.Admin(`{getParameter: 1, "` + p.Name + `": 1}`).Lookup(p.Name).String()
+		}
+		if got := get(); got != p.Initial.String() && !strings.HasPrefix(p.Name, "log") {
+			t.Errorf("%s is %s at first, want %s", p.Name, got, p.Initial)
+		}
+		if !p.Runtime {
+			h.Refuses([]harness.Refusal{{DB: "admin", Command: `{setParameter: 1, "` + p.Name + `": 1}`, Code: 20, Text: "not allowed to change [" + p.Name + "] at runtime"}})
+			continue
+		}
+		was := get()
+		if _, err := p.Check(p.Initial); err != nil && !sentinels[p.Name] {
+			t.Errorf("%s: its default is refused: %v", p.Name, err)
+		}
+		if p.Initial.Kind() == value.KindBool {
+			continue // any value is one
+		}
+		if reply := h.Admin(`{setParameter: 1, "` + p.Name + `": [1]}`); reply.Lookup("ok").Truthy() || get() != was {
+			t.Errorf("%s: an array answered %s, and it is %s", p.Name, reply, get())
+		}
+	}
+	if len(seen) < 450 {
+		t.Errorf("the table has %d parameters", len(seen))
+	}
+}
+
+// sentinels have a default that mongod itself would refuse: it stands for "not set".
+var sentinels = map[string]bool{
+	"ocspStaplingRefreshPeriodSecs": true, "tlsOCSPStaplingTimeoutSecs": true,
+	"storageEngineConcurrentReadTransactions": true, "storageEngineConcurrentWriteTransactions": true,
+}
+
+// asText is a value as it is given on the command line.
+func asText(v value.Value) string {
+	switch v.Kind() {
+	case value.KindString:
+		return v.Str()
+	case value.KindArray:
+		return strings.Trim(strings.ReplaceAll(v.String(), `"`, ""), "[ ]")
+	case value.KindDocument:
+		return v.Doc().JSON()
+	}
+	return v.String()
+}
+
+// What is without effect is in the log once, with the reason.
+func TestSaidOnce(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	h := harness.NewWith(t, kernel.Options{Log: zerolog.New(&log), Parameters: map[string]string{"enableFlowControl": "false", "featureFlagNone": "true", "notablescan": "true"}})
+	for range 3 {
+		h.Admin(`{setParameter: 1, enableFlowControl: true, maxSessionsNone: 1}`)
+		h.Admin(`{setParameter: 1, internalQueryCacheSize: 7}`)
+	}
+	if got := h.Admin(`{getParameter: 1, internalQueryCacheMaxEntriesPerCollection: 1}`).Lookup("internalQueryCacheMaxEntriesPerCollection").SafeInt64(); got != 7 {
+		t.Errorf("a former name sets %d", got)
+	}
+	for name, want := range map[string]int{"enableFlowControl": 1, "featureFlagNone": 1, "internalQueryCacheSize": 1, "notablescan": 0} {
+		if n := strings.Count(log.String(), `"parameter":"`+name+`"`); n != want {
+			t.Errorf("%s is in the log %d times: %s", name, n, &log)
+		}
+	}
+}
+
+// limits are bounds of parameters, as the definitions of mongod 8.0 have them, and how they
+// are refused.
+var limits = map[string]struct {
+	refused, most string
+	words         string
+}{
+	"ttlMonitorSleepSecs":                                 {"0", "", "greater than 0"},
+	"ttlMonitorSubPassTargetSecs":                         {"-1", "", "greater than or equal to 0"},
+	"journalCommitInterval":                               {"501", "500", "less than or equal to 500"},
+	"transactionLifetimeLimitSeconds":                     {"0", "1", "greater than or equal to 1"},
+	"internalQueryMaxBlockingSortMemoryUsageBytes":        {"-1", "0", "greater than or equal to 0"},
+	"internalQueryMaxPushBytes":                           {"0", "1", "greater than 0"},
+	"internalLookupStageIntermediateDocumentMaxSizeBytes": {"16777215", "16777216", "greater than or equal to 16777216"},
+	"authFailedDelayMs":                                   {"5001", "5000", "less than or equal to 5000"},
+	"scramIterationCount":                                 {"4999", "5000", "greater than or equal to 5000"},
+	"ingressConnectionEstablishmentRatePerSec":            {"0", "1", "greater than or equal to 1"},
+	"logLevel":                             {"6", "5", "less than or equal to 5"},
+	"replBatchLimitBytes":                  {"16777215", "16777216", "greater than or equal to 16777216"},
+	"internalQueryFLERewriteMemoryLimit":   {"16777216", "16777215", "less than 16777216"},
+	"transactionTooLargeForCacheThreshold": {"1.5", "0.5", "less than or equal to 1"},
 }
 
 // What is out of bounds changes nothing, in mongod's words; the bounds themselves do.
@@ -58,36 +136,34 @@ func TestBoundsOfNumbers(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
 	for name, want := range limits {
-		get := func() int64 {
-			return h.Admin(`{getParameter: 1, ` + name + `: 1}`).Lookup(name).SafeInt64()
+		get := func() string { return h.Admin(`{getParameter: 1, ` + name + `: 1}`).Lookup(name).String() }
+		was := get()
+		text := fmt.Sprintf("Invalid value for parameter %s: %s is not %s", name, want.refused, want.words)
+		h.Refuses([]harness.Refusal{{DB: "admin", Command: `{setParameter: 1, ` + name + `: ` + want.refused + `}`, Code: 2, Text: text}})
+		if get() != was {
+			t.Errorf("%s is %s, was %s", name, get(), was)
 		}
-		set := func(n string) value.Doc {
-			return h.Admin(fmt.Sprintf(`{setParameter: 1, %s: {$numberLong: %q}}`, name, n))
+		if want.most == "" {
+			continue
 		}
-		if got := get(); got != want.initial {
-			t.Errorf("%s is %d at first, want %d", name, got, want.initial)
+		if reply := h.Admin(`{setParameter: 1, ` + name + `: ` + want.most + `}`); !reply.Lookup("ok").Truthy() || get() != want.most {
+			t.Errorf("%s: %s answered %s, and it is %s", name, want.most, reply, get())
 		}
-		const refused = "Invalid value for parameter %s: %d is not %s than or equal to %d"
-		var out []harness.Refusal
-		if want.least > math.MinInt64 {
-			out = append(out, harness.Refusal{Code: 2, Command: strconv.FormatInt(want.least-1, 10), Text: fmt.Sprintf(refused, name, want.least-1, "greater", want.least)})
+	}
+}
+
+// Parameters that mongod does not have are refused, with the reason if there is one.
+func TestMissing(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t)
+	for name, reason := range map[string]string{
+		"auditAuthorizationSuccess": ": MongoDB Enterprise has it", "loadRoutingTableOnStartup": ": mongos has it",
+		"internalQueryExecMaxBlockingSortBytes": ": MongoDB has removed it", "noSuch": "",
+	} {
+		if got, want := fmt.Sprint(h.Svc.Params.Load(map[string]string{name: "1"})), "BadValue: Unknown --setParameter '"+name+"'"+reason; got != want {
+			t.Errorf("%s, want %s", got, want)
 		}
-		if want.most < math.MaxInt64 {
-			out = append(out, harness.Refusal{Code: 2, Command: strconv.FormatInt(want.most+1, 10), Text: fmt.Sprintf(refused, name, want.most+1, "less", want.most)})
-		}
-		for _, r := range out {
-			if reply := set(r.Command); reply.Lookup("code").Int32() != r.Code || reply.Lookup("errmsg").Str() != r.Text || get() != want.initial {
-				t.Errorf("%s: %s, want %q", r.Command, reply, r.Text)
-			}
-		}
-		if reply := h.Admin(`{setParameter: 1, ` + name + `: "x"}`); reply.Lookup("code").Int32() != 2 {
-			t.Errorf("%s: a string answered %s", name, reply)
-		}
-		for _, n := range []int64{want.most, want.least} {
-			if reply := set(strconv.FormatInt(n, 10)); !reply.Lookup("ok").Truthy() || get() != n {
-				t.Errorf("%s: %d answered %s, and it is %d", name, n, reply, get())
-			}
-		}
+		h.Refuses([]harness.Refusal{{DB: "admin", Command: `{setParameter: 1, ` + name + `: 1}`, Code: 72, Text: "attempted to set unrecognized parameter [" + name + "], use help:true to see options "}})
 	}
 }
 
@@ -114,7 +190,7 @@ func TestOtherParameters(t *testing.T) {
 		"authSchemaVersion":               {`5`, false, false},
 		"authenticationMechanisms":        {`[ "SCRAM-SHA-1", "SCRAM-SHA-256", "MONGODB-X509" ]`, true, false},
 		"featureCompatibilityVersion":     {`{ version: "8.0" }`, false, false},
-		"diagnosticDataCollectionEnabled": {`false`, true, true},
+		"diagnosticDataCollectionEnabled": {`true`, true, true},
 		"documentTtlStrictTsOnly":         {`false`, true, true},
 		"documentTtlTsIndex":              {`true`, true, false},
 	} {
@@ -125,7 +201,7 @@ func TestOtherParameters(t *testing.T) {
 		if !want.runtime {
 			h.Refuses([]harness.Refusal{{DB: "admin", Command: `{setParameter: 1, ` + name + `: 1}`, Code: 20, Text: "not allowed to change [" + name + "] at runtime"}})
 		}
-		if err := h.Svc.Params.Load(map[string]string{name: "7"}); !want.startup && fmt.Sprint(err) != "BadValue: Cannot use --setParameter to set '"+name+"' at startup" {
+		if err := h.Svc.Params.Load(map[string]string{name: "7"}); !want.startup && fmt.Sprint(err) != `BadValue: Cannot use --setParameter to set "`+name+`" at startup` {
 			t.Errorf("%s at startup: %v", name, err)
 		}
 	}

@@ -49,7 +49,7 @@ func runGetParameter(c *kernel.Call) error {
 	}
 	found := 0
 	for _, name := range names(c.Svc.Params) {
-		if !all && !c.Body.Has(name) || !a.allows(c.Svc.Params.Lines[name]) {
+		if line := c.Svc.Params.Lines[name]; !all && !c.Body.Has(name) || !a.allows(line) || !c.Svc.Params.Enabled(line) {
 			continue
 		}
 		found++
@@ -100,8 +100,15 @@ func runSetParameter(c *kernel.Call) error {
 		switch {
 		case line == nil:
 			return mongoerr.Newf(mongoerr.InvalidOptions, "attempted to set unrecognized parameter [%s], use help:true to see options ", it.Key())
+		case !c.Svc.Params.Enabled(line):
+			return mongoerr.Newf(mongoerr.InvalidOptions, "Server parameter: '%s' is disabled", it.Key())
 		case !line.Runtime:
 			return mongoerr.Newf(mongoerr.IllegalOperation, "not allowed to change [%s] at runtime", it.Key())
+		}
+		for _, earlier := range changes {
+			if earlier.line == line {
+				return mongoerr.Newf(mongoerr.InvalidOptions, "attempted to set parameter [%s] twice in the same setParameter command, once to value: [%s], and once to value: [%s]", it.Key(), earlier.v, it.Value())
+			}
 		}
 		changes = append(changes, change{line, it.Value()})
 	}

@@ -76,8 +76,29 @@ func TestNoDiagnosticData(t *testing.T) {
 	if got := h.Admin(`{getParameter: 1, diagnosticDataCollectionEnabled: 1}`).Lookup("diagnosticDataCollectionEnabled"); got.Kind() != value.KindBool || got.Bool() {
 		t.Errorf("it is %s", got)
 	}
-	if code := h.RunOn("admin", harness.Relaxed(`{setParameter: 1, diagnosticDataCollectionEnabled: true}`)).Lookup("code").Int32(); code != 2 {
-		t.Errorf("switched on: code %d", code)
+}
+
+// Nothing is set if a parameter of the command does not exist, cannot be set, or stands twice.
+func TestSetParameterRefuses(t *testing.T) {
+	h := harness.New(t)
+	h.Refuses([]harness.Refusal{
+		{DB: "admin", Command: `{setParameter: 1, notablescan: true, noSuch: 1}`, Code: 72, Text: "attempted to set unrecognized parameter [noSuch], use help:true to see options "},
+		{DB: "admin", Command: `{setParameter: 1, notablescan: true, maxSessions: 5}`, Code: 20, Text: "not allowed to change [maxSessions] at runtime"},
+		{DB: "admin", Command: `{setParameter: 1, notablescan: true, roleGraphInvalidationIsFatal: true}`, Code: 72, Text: "Server parameter: 'roleGraphInvalidationIsFatal' is disabled"},
+		{DB: "admin", Command: `{setParameter: 1}`, Code: 72, Text: "no option found to set, use help:true to see options "},
+		{DB: "admin", Command: `{getParameter: 1, roleGraphInvalidationIsFatal: 1}`, Code: 72, Text: "no option found to get"},
+	})
+	if h.Admin(`{getParameter: 1, notablescan: 1}`).Lookup("notablescan").Bool() {
+		t.Error("a refused command has set a parameter")
+	}
+	twice := value.NewDoc("setParameter", value.Int32(1), "quiet", value.Bool(true), "quiet", value.Bool(false))
+	want := "attempted to set parameter [quiet] twice in the same setParameter command, once to value: [true], and once to value: [false]"
+	if reply := h.RunOn("admin", twice); reply.Lookup("errmsg").Str() != want {
+		t.Errorf("%s", reply)
+	}
+	all := h.Admin(`{getParameter: {showDetails: true, allParameters: true}}`)
+	if d := all.Lookup("maxSessions").Doc(); d.Lookup("value").Int32() != 1_000_000 || d.Lookup("settableAtRuntime").Bool() || !d.Lookup("settableAtStartup").Bool() || all.Has("roleGraphInvalidationIsFatal") {
+		t.Errorf("maxSessions: %s", d)
 	}
 }
 
