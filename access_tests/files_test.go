@@ -99,6 +99,36 @@ func TestFilesForTheGroup(t *testing.T) {
 	}
 }
 
+// TestFormsOfMongod starts the server as scripts and old packages start mongod.
+func TestFormsOfMongod(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	key := write("keys", "- c2VjcmV0\n- c2VjcmV0Mg==\n")
+	old := write("mongodb.conf", "# mongodb.conf\nquiet=false\n# addresses\nbind_ip = 127.0.0.1,localhost\njournal=true\nkeyFile="+key+"\n")
+	for _, args := range []string{
+		"mongod --bind_ip localhost,127.0.0.1 --replSet rs0",
+		"-f " + old,
+		"--bind_ip 127.0.0.1,no-such-host.invalid --slowOpSampleRate 0 --setParameter enableFlowControl=false --setParameter oplogFetcherUsesExhaust=false --setParameter diagnosticDataCollectionEnabled=true",
+	} {
+		p := start(t, t.TempDir(), strings.Fields(args)...)
+		p.root().must("admin", `{"ping": 1}`)
+		p.stop()
+		if strings.Contains(args, "enableFlowControl") {
+			for _, want := range []string{"Found no addresses", "no-such-host.invalid", `"parameter":"enableFlowControl"`, `"parameter":"oplogFetcherUsesExhaust"`} {
+				if !strings.Contains(p.log.String(), want) {
+					t.Errorf("the log lacks %s: %s", want, p.log.String())
+				}
+			}
+		}
+	}
+}
+
 // TestStartIsRefused starts servers with settings that would be less secure than they
 // seem.
 func TestStartIsRefused(t *testing.T) {
@@ -109,7 +139,17 @@ func TestStartIsRefused(t *testing.T) {
 	if err := os.Chmod(key, 0o644); err != nil {
 		t.Fatal(err)
 	}
+	group := filepath.Join(t.TempDir(), "group")
+	if err := os.WriteFile(group, []byte("c2VjcmV0"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(group, 0o640); err != nil {
+		t.Fatal(err)
+	}
 	for args, want := range map[string]string{
+		"--keyFile " + group:              "permissions on " + group + " are too open",
+		"--bind_ip no-such-host.invalid":  "No available addresses/ports to bind to",
+		"--setParameter mongos=1":         "Unknown --setParameter 'mongos'",
 		"--keyFile " + key:                "permissions on " + key + " are too open",
 		"--tlsCertificateKeyFile " + key:  "need to enable TLS via the sslMode/tlsMode flag when using TLS configuration parameters",
 		"--tlsCAFile " + key:              "need to enable TLS via the sslMode/tlsMode flag when using TLS configuration parameters",

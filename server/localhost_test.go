@@ -1,32 +1,29 @@
-package server_test
+package server
 
 import (
 	"net"
-	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/duskdb/duskdb/server"
+	"github.com/rs/zerolog"
+
+	"github.com/duskdb/duskdb/value"
 	"github.com/duskdb/duskdb/wire"
 )
-
-// freePort is a port that nobody listens on.
-func freePort(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
-}
 
 // The localhost exception does not hold on the port for load balancers, whatever address the
 // header names; on the ordinary port it does.
 func TestLocalhostExceptionBehindBalancer(t *testing.T) {
-	port := freePort(t)
-	s := startServer(t, server.Config{Auth: true, Parameters: map[string]string{"loadBalancerPort": port}})
+	s := serveConfig(t, Config{Auth: true, Log: zerolog.Nop()})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.balancers = append(s.balancers, l) // as with the parameter loadBalancerPort, which needs several servers
+	s.wg.Add(1)
+	go s.accept(l, true)
 	const v2 = "\r\n\r\n\x00\r\nQUIT\n"
-	create := command(`{"createUser": "root", "pwd": "x", "roles": ["root"], "$db": "admin"}`)
+	create := value.MustJSON(`{"createUser": "root", "pwd": "x", "roles": ["root"], "$db": "admin"}`)
 	for _, header := range []string{
 		"PROXY TCP4 127.0.0.1 127.0.0.1 1 2\r\n",
 		"PROXY TCP6 ::1 ::1 1 2\r\n",
@@ -36,7 +33,7 @@ func TestLocalhostExceptionBehindBalancer(t *testing.T) {
 		v2 + "\x21\x11\x00\x0c\x7f\x00\x00\x01\x7f\x00\x00\x01\x00\x01\x00\x02",
 		v2 + "\x21\x31\x00\xd8" + strings.Repeat("/", 216), // sockets in the file system
 	} {
-		nc, err := net.Dial("tcp", "127.0.0.1:"+port)
+		nc, err := net.Dial("tcp", l.Addr().String())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,15 +41,14 @@ func TestLocalhostExceptionBehindBalancer(t *testing.T) {
 		if _, err := nc.Write([]byte(header)); err != nil {
 			t.Fatal(err)
 		}
-		c := wire.NewClient(nc)
-		mustRoundTrip(t, c, command(`{"hello": 1, "loadBalanced": true, "$db": "admin"}`))
-		for _, cmd := range []string{`{"replSetGetStatus": 1, "$db": "admin"}`, create.JSON()} {
-			m, err := c.RoundTrip(command(cmd))
+		c := &testClient{nc, wire.NewClient(nc)}
+		c.ok(t, value.MustJSON(`{"hello": 1, "loadBalanced": true, "$db": "admin"}`))
+		for _, cmd := range []value.Doc{value.MustJSON(`{"replSetGetStatus": 1, "$db": "admin"}`), create} {
+			m, err := c.RoundTrip(cmd)
 			if err != nil || m.Body.Lookup("code").Int32() != 13 {
 				t.Errorf("%.20q: %s: %v, %v", header, cmd, m, err)
 			}
 		}
 	}
-	_, c := dial(t, s)
-	mustRoundTrip(t, c, create)
+	dial(t, s).ok(t, create)
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/duskdb/duskdb/clock"
@@ -102,16 +103,16 @@ func (s *Server) closeRefused() {
 // listenAll opens the listeners and begins to accept connections, which are
 // refused until the server has started.
 func (s *Server) listenAll() error {
-	ips := s.config.BindIP
-	if len(ips) == 0 {
-		ips = []string{"127.0.0.1"}
-	}
 	port := s.config.Port
-	for _, ip := range ips {
+	for _, ip := range s.endpoints {
 		if port < 0 {
 			break
 		}
 		l, err := s.listen(ip, port)
+		if errors.Is(err, syscall.EAFNOSUPPORT) && len(s.endpoints) > 1 { // a system without IPv6
+			s.log.Warn().Err(err).Msg("Address skipped: the system does not support it")
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -120,7 +121,7 @@ func (s *Server) listenAll() error {
 		}
 		s.listeners = append(s.listeners, l)
 	}
-	if err := s.listenForBalancers(ips); err != nil {
+	if err := s.listenForBalancers(s.endpoints); err != nil {
 		return err
 	}
 	for _, l := range s.listeners {

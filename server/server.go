@@ -57,7 +57,8 @@ type Profiling = commands.Profiling
 // Config configures a server. The zero value is a server on a free port of the
 // loopback interface with its data in memory.
 type Config struct {
-	BindIP     []string // addresses to listen on; nil: 127.0.0.1
+	BindIP     []string // addresses, host names and sockets to listen on; nil: 127.0.0.1
+	IPv6       bool     // host names stand for their IPv6 addresses, too
 	Port       int      // 0: a free port, negative: none; see Server.Dial
 	DBPath     string   // directory of the data; "" or Memory: none
 	Parameters map[string]string
@@ -156,6 +157,7 @@ type Config struct {
 // Server is a running DuskDB.
 type Server struct {
 	config     Config
+	endpoints  []string // addresses and sockets to listen on
 	clock      clock.Clock
 	engine     storage.Engine
 	service    *commands.Service
@@ -209,6 +211,9 @@ func New(cfg Config) (*Server, error) {
 	if err := s.openClock(clock.System()); err != nil {
 		return nil, err
 	}
+	if s.endpoints, err = s.resolve(); err != nil {
+		return nil, err
+	}
 	if err := s.checkURI(); err != nil {
 		return nil, err
 	}
@@ -228,7 +233,7 @@ func New(cfg Config) (*Server, error) {
 // security returns the access settings for the commands.
 func (s *Server) security() commands.Security {
 	sec := commands.Security{Auth: s.config.Auth, RootUser: s.config.RootUser, RootPassword: s.config.RootPassword}
-	for _, ip := range s.config.BindIP {
+	for _, ip := range s.endpoints {
 		sec.Exposed = sec.Exposed || !auth.IsLocal(net.JoinHostPort(ip, "0")) && !strings.HasPrefix(ip, "/")
 	}
 	if s.certificates != nil {

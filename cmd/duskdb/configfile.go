@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,7 +18,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// configFile is a configuration file in mongod's YAML form, as flags of the
+// configFile is a configuration file in one of mongod's two forms, as flags of the
 // command line. It resolves the flags that neither the command line nor an
 // environment variable gives.
 type configFile struct {
@@ -42,15 +43,27 @@ var fileOptions = func() map[string]*option {
 	return byKey
 }()
 
-// readConfig reads a configuration file. Messages about its keys are mongod's.
+// readConfig reads a configuration file, in YAML or in the form that mongod had before.
+// Messages about its keys are mongod's.
 func readConfig(r io.Reader) (*configFile, error) {
-	var root yaml.Node
-	if err := yaml.NewDecoder(r).Decode(&root); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("Error parsing YAML config file: %w", err)
+	raw, err := io.ReadAll(io.LimitReader(r, maxConfig+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(raw) > maxConfig {
+		return nil, errors.New("the configuration file is too large")
 	}
 	c := &configFile{flags: map[string]any{}, parameters: map[string]string{}}
-	if root.Kind == 0 {
+	var root yaml.Node
+	err = yaml.NewDecoder(bytes.NewReader(raw)).Decode(&root)
+	if errors.Is(err, io.EOF) {
 		return c, nil
+	}
+	if isINI(raw, &root, err) {
+		return c, c.readINI(raw)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("Error parsing YAML config file: %w", err)
 	}
 	if err := c.section("", root.Content[0]); err != nil {
 		return nil, err
@@ -58,6 +71,9 @@ func readConfig(r io.Reader) (*configFile, error) {
 	c.finish()
 	return c, nil
 }
+
+// maxConfig is the greatest size of a configuration file.
+const maxConfig = 1 << 20
 
 // section reads a mapping, whose keys are options or sections themselves. An
 // empty section has no effect.
@@ -69,10 +85,16 @@ func (c *configFile) section(prefix string, n *yaml.Node) error {
 		if n.Tag == "!!null" {
 			return nil
 		}
+		if prefix == "" {
+			return errors.New("No map found at top level of YAML config")
+		}
 		return unrecognized(strings.TrimSuffix(prefix, "."))
 	}
 	seen := map[string]bool{}
 	for i := 0; i < len(n.Content); i += 2 {
+		if n.Content[i].Value == "" {
+			return errors.New("Found empty key in YAML config file")
+		}
 		key := prefix + n.Content[i].Value
 		if seen[key] {
 			return fmt.Errorf("Duplicate option: %s", key)
@@ -141,10 +163,10 @@ func scalar(key string, k kind, n *yaml.Node) (string, error) {
 		if n.Kind != yaml.SequenceNode {
 			return "", fmt.Errorf("Option: %s is of type StringVector, but value in YAML config is not a list type", key)
 		}
-		return "", nil
+		return joined(key, n)
 	}
 	if n.Kind != yaml.ScalarNode {
-		return "", unrecognized(key)
+		return "", fmt.Errorf("Scalar option '%s' must be a single value", key)
 	}
 	if n.Tag == "!!null" {
 		return "", nil
@@ -164,6 +186,18 @@ func scalar(key string, k kind, n *yaml.Node) (string, error) {
 		return "", fmt.Errorf("Error parsing option %q as %s: %q is not a number", key, k, n.Value)
 	}
 	return n.Value, nil
+}
+
+// joined is a list with commas.
+func joined(key string, n *yaml.Node) (string, error) {
+	var items []string
+	for _, item := range n.Content {
+		if item.Kind != yaml.ScalarNode {
+			return "", fmt.Errorf("Option: %s has nested lists, which is not allowed", key)
+		}
+		items = append(items, item.Value)
+	}
+	return strings.Join(items, ","), nil
 }
 
 // translate sets the flags of keys that have another form on the command line.

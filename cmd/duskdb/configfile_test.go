@@ -127,12 +127,73 @@ func TestConfigErrors(t *testing.T) {
 		"net: {port: 1, port: 2}":                  "Duplicate option: net.port",
 		"setParameter: [1]":                        "Option: setParameter is of type StringMap",
 		"net: {maxIncomingConnectionsOverride: 1}": "is not a list type",
-		"net: [":                    "Error parsing YAML config file",
-		"text":                      "Unrecognized option",
-		"storage: {engine: mmapv1}": "mmapv1",
+		"net: [":                               "Error parsing YAML config file",
+		"text":                                 "Error parsing INI config file: the options configuration file contains an invalid line 'text'",
+		"[a, b]":                               "No map found at top level of YAML config",
+		"\"\": 1":                              "Found empty key in YAML config file",
+		"net: {bindIp: [127.0.0.1, 10.0.0.2]}": "Scalar option 'net.bindIp' must be a single value",
+		"net: {port: {a: 1}}":                  "Scalar option 'net.port' must be a single value",
+		"storage: {engine: mmapv1}":            "mmapv1",
 	} {
 		_, err := tryParse(t, "--config", writeConfig(t, text))
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "struct") {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// The form that mongod had before YAML: names of the command line, comments, and booleans in
+// several spellings.
+func TestINI(t *testing.T) {
+	key := writeConfig(t, "secretsecret")
+	s := parse(t, "--config", writeConfig(t, `# mongodb.conf
+dbpath=/var/lib/mongodb
+# where to log
+logpath=/var/log/mongodb/mongodb.log
+logappend=true
+
+bind_ip = 127.0.0.1,10.0.0.2   # all of them
+port = 27018
+journal=true
+noauth = false
+keyFile=`+key+`
+fork = yes
+replSet = rs0
+oplogSize = 9
+vvv = true
+setParameter = ttlMonitorSleepSecs=5
+setParameter = notablescan=true
+syncdelay = 30
+sslMode = requireSSL
+sslPEMKeyFile = s.pem
+nounixsocket = on
+consolePort = 0
+`))
+	params := map[string]string{}
+	s.file.apply(params)
+	if s.DBPath != "/var/lib/mongodb" || s.LogPath != "/var/log/mongodb/mongodb.log" || !s.LogAppend || s.Port != 27018 || s.Mongod.KeyFile != key ||
+		!s.Process.Fork || s.ReplSet != "rs0" || s.OplogSize != 9 || s.Verbose != 3 || s.Security.TLSMode != "requireTLS" || s.Security.TLSCertificate != "s.pem" {
+		t.Errorf("%+v", s)
+	}
+	if !slices.Equal(s.addresses(), []string{"127.0.0.1", "10.0.0.2"}) {
+		t.Errorf("addresses %v", s.addresses())
+	}
+	if params["ttlMonitorSleepSecs"] != "5" || params["notablescan"] != "true" || params["syncdelay"] != "30" || !slices.Equal(s.file.ignored, []string{"journal", "nounixsocket"}) {
+		t.Errorf("%v, without effect %v", params, s.file.ignored)
+	}
+	if s := parse(t, "--config", writeConfig(t, "port=5\nauth=true"), "--port", "6"); s.Port != 6 || !s.Security.Auth {
+		t.Errorf("%+v", s)
+	}
+	for text, want := range map[string]string{
+		"smallfiles=true":          "Error parsing INI config file: unrecognised option 'smallfiles'",
+		"port=1\n=2":               "Error parsing INI config file: unrecognised option ''",
+		"auth=perhaps":             "the argument ('perhaps') for option 'auth' is invalid",
+		"nojournal=true":           "nojournal is not supported: the log is always written",
+		"port=1\nfork":             "contains an invalid line 'fork'",
+		"setParameter=notablescan": `Illegal option assignment: "notablescan"`,
+		"port=many":                "port",
+	} {
+		if _, err := tryParse(t, "--config", writeConfig(t, text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}

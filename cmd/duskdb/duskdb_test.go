@@ -44,7 +44,7 @@ func TestFlags(t *testing.T) {
 	if s.Port != 0 || s.DBPath != ":memory:" || !s.TestClock || s.Verbose != 2 || !s.Quiet {
 		t.Errorf("flags are %+v", s)
 	}
-	if got := s.addresses(); !slices.Equal(got, []string{"127.0.0.1", "::1"}) {
+	if got := s.addresses(); !slices.Equal(got, []string{"localhost", "::1"}) {
 		t.Errorf("addresses are %v", got)
 	}
 	params, err := parseParameters(s.SetParameter)

@@ -125,7 +125,7 @@ func (s *serveCmd) parameters(log zerolog.Logger) (map[string]string, error) {
 // config is the configuration that the flags give, but for the log and for users and TLS.
 func (s *serveCmd) config(params map[string]string) server.Config {
 	return server.Config{
-		BindIP: s.addresses(), Port: s.Port, DBPath: s.DBPath, StorageEngine: s.Mongod.engine(), StorageURI: s.Mongod.StorageURI, CacheSize: s.Mongod.CacheSize, Parameters: params, TestClock: s.TestClock,
+		BindIP: s.addresses(), IPv6: s.IPv6, Port: s.Port, DBPath: s.DBPath, StorageEngine: s.Mongod.engine(), StorageURI: s.Mongod.StorageURI, CacheSize: s.Mongod.CacheSize, Parameters: params, TestClock: s.TestClock,
 		Compressors: s.compressors(), SocketMode: os.FileMode(s.SocketMode), //nolint:gosec // nine bits
 		MaxConns: s.MaxConns, MemoryLimit: s.MemoryLimit, MetricsPort: s.MetricsPort, MetricsBindIP: s.MetricsBind, MetricsPprof: s.MetricsPprof, Repair: s.Repair, TuneGC: true, Argv: hideSecrets(os.Args), Parsed: s.parsed(params), Version: version,
 		ConsolePort: s.consolePort(), ConsoleBindIP: s.ConsoleBind, ConsoleHosts: s.ConsoleHosts, ConsoleReadOnly: s.ConsoleRead,

@@ -121,6 +121,9 @@ func withoutVariables(k *kong.Kong) error {
 	return nil
 }
 
+// valuedBooleans are flags of mongod that are followed by true or false.
+var valuedBooleans = []string{"--enableMajorityReadConcern", "--wiredTigerIndexPrefixCompression"}
+
 // normalise turns mongod's -vvv into one -v with a count, former names of flags into the
 // present ones, and "help serve" into "serve --help".
 func normalise(args []string) []string {
@@ -131,6 +134,10 @@ func normalise(args []string) []string {
 	for i, a := range args {
 		if i > 0 && args[i-1] == "--sslMode" {
 			a = presentMode(a)
+		}
+		if i > 0 && slices.Contains(valuedBooleans, args[i-1]) && (a == "true" || a == "false") {
+			out[len(out)-1] += "=" + a
+			continue
 		}
 		a = presentFlag(a)
 		if len(a) > 2 && a[0] == '-' && strings.Trim(a[1:], "v") == "" {

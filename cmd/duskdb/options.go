@@ -44,6 +44,7 @@ const (
 	noSharding   = "DuskDB has no sharding"
 	oneFile      = "the storage engine decides which files there are"
 	noInside     = "an internal setting of mongod"
+	noKerberos   = "the logins that it is for are not offered"
 )
 
 // mongodOptions are all options of mongod, in the order of its manual.
@@ -73,12 +74,14 @@ var mongodOptions = []option{
 	{key: "net.wireObjectCheck", kind: boolean, use: ignored, note: "requests are always checked"},
 	{flag: "objcheck", kind: boolean, use: ignored, note: "requests are always checked"},
 	{flag: "noobjcheck", kind: boolean, use: ignored, note: "requests are always checked"},
-	{key: "net.ipv6", flag: "ipv6", kind: boolean, use: ignored, note: "--bind_ip accepts IPv6 addresses without it"},
+	{key: "net.ipv6", flag: "ipv6", kind: boolean, note: "--bind_ip accepts IPv6 addresses without it"},
 	{key: "net.unixDomainSocket.enabled", kind: boolean},
 	{flag: "nounixsocket", kind: boolean, use: ignored, note: "a Unix socket is created only if --unixSocketPrefix or --bind_ip names one"},
 	{key: "net.unixDomainSocket.pathPrefix", flag: "unixSocketPrefix", kind: text, note: "no default; without it no Unix socket is created"},
 	{key: "net.unixDomainSocket.filePermissions", flag: "filePermissions", kind: integer},
 	{key: "net.compression.compressors", flag: "networkMessageCompressors", kind: text},
+	{key: "net.grpcPort", flag: "grpcPort", kind: integer, use: refused, note: "DuskDB does not speak gRPC"},
+	{key: "net.routerPort", flag: "routerPort", kind: integer, use: refused, note: noSharding},
 	{key: "net.serviceExecutor", kind: text, use: ignored, note: noInside},
 	{key: "net.transportLayer", kind: text, use: ignored, note: noInside},
 
@@ -112,6 +115,10 @@ var mongodOptions = []option{
 	{flag: "noscripting", kind: boolean},
 	{key: "security.clusterIpSourceAllowlist", flag: "clusterIpSourceAllowlist", kind: list, use: ignored, note: noMembers},
 	{key: "security.enableLocalhostAuthBypass", kind: boolean, parameter: "enableLocalhostAuthBypass"},
+	{key: "security.authenticationMechanisms", kind: list, parameter: "authenticationMechanisms"},
+	{key: "security.sasl.hostName", kind: text, use: ignored, note: noKerberos},
+	{key: "security.sasl.serviceName", kind: text, use: ignored, note: noKerberos},
+	{key: "security.sasl.saslauthdSocketPath", kind: text, use: ignored, note: noKerberos},
 	{key: "security.authSchemaVersion", kind: integer, use: ignored, note: noInside},
 
 	{key: "setParameter", flag: "setParameter", kind: mapping},
@@ -127,6 +134,10 @@ var mongodOptions = []option{
 	{key: "storage.oplogMinRetentionHours", flag: "oplogMinRetentionHours", kind: number},
 	{key: "storage.queryableBackupMode", flag: "queryableBackupMode", kind: boolean, use: refused, note: "DuskDB has no read-only mode"},
 	{key: "storage.groupCollections", flag: "groupCollections", kind: boolean, use: ignored, note: oneFile},
+	{key: "storage.inMemory.engineConfig.inMemorySizeGB", flag: "inMemorySizeGB", kind: number, use: ignored, note: "use --memoryLimit"},
+	{key: "storage.inMemory.engineConfig.statisticsLogDelaySecs", flag: "inMemoryStatisticsLogDelaySecs", kind: integer, use: ignored, note: "nothing is logged about the engine"},
+	{key: "storage.restore", flag: "restore", kind: boolean, use: refused, note: "use duskdb restore"},
+	{key: "storage.magicRestore", flag: "magicRestore", kind: boolean, use: refused, note: "use duskdb restore"},
 	{flag: "repair", kind: boolean},
 	{flag: "upgrade", kind: boolean, use: ignored, note: "data of older versions is read directly"},
 	{key: "storage.wiredTiger.engineConfig.cacheSizeGB", flag: "wiredTigerCacheSizeGB", kind: number, use: ignored, note: "use --cacheSize with the engine pebble, else --memoryLimit"},
@@ -150,6 +161,7 @@ var mongodOptions = []option{
 	{key: "replication.oplogSizeMB", flag: "oplogSize", kind: integer},
 	{key: "replication.replSetName", kind: text},
 	{flag: "replSet", kind: text},
+	{key: "replication.serverless", flag: "serverless", kind: text, use: refused, note: "DuskDB has no tenants"},
 	{key: "replication.enableMajorityReadConcern", flag: "enableMajorityReadConcern", kind: boolean, use: ignored, note: "it is always enabled"},
 
 	{key: "sharding.clusterRole", kind: text, use: refused, note: noSharding},
@@ -164,6 +176,7 @@ var mongodOptions = []option{
 
 	{flag: "cpu", kind: boolean, use: ignored, note: "see --metricsPprof"},
 	{flag: "sysinfo", kind: boolean, use: refused, note: "use the command hostInfo"},
+	{flag: "outputConfig", kind: boolean, use: refused, note: "use the command getCmdLineOpts"},
 	{flag: "configExpand", kind: text, use: refused, note: "values are used as they are written"},
 	{flag: "shutdown", kind: boolean},
 }

@@ -16,7 +16,8 @@ import (
 // serveCmd runs the server. The names of the flags are mongod's.
 type serveCmd struct {
 	Port         int             `group:"Network" default:"27017" help:"Port to listen on; 0: any free port."`
-	BindIP       []string        `group:"Network" name:"bind_ip" default:"127.0.0.1" help:"Addresses to listen on, comma separated."`
+	BindIP       []string        `group:"Network" name:"bind_ip" default:"127.0.0.1" help:"Addresses and host names to listen on, comma separated."`
+	IPv6         bool            `group:"Network" name:"ipv6" env:"DUSKDB_IPV6" help:"Host names in bind_ip stand for their IPv6 addresses, too."`
 	BindIPAll    bool            `group:"Network" name:"bind_ip_all" help:"Listen on all addresses."`
 	DBPath       string          `group:"Data" name:"dbpath" default:"duskdb-data" help:"Data directory, or :memory:."`
 	SetParameter []string        `name:"setParameter" sep:"none" help:"Server parameter, name=value. May be repeated."`
@@ -52,7 +53,7 @@ type serveCmd struct {
 	Compressors  string          `group:"Network" name:"networkMessageCompressors" default:"snappy,zstd,zlib" help:"Compressors for messages, comma separated: snappy, zstd, zlib; or disabled."`
 	SocketPrefix string          `group:"Network" name:"unixSocketPrefix" help:"Directory of a Unix socket, mongodb-PORT.sock; default: no socket."`
 	SocketMode   int             `group:"Network" name:"filePermissions" default:"0700" help:"Permissions of the socket."`
-	Config       kong.ConfigFlag `short:"f" help:"Configuration file, in mongod's YAML form."`
+	Config       kong.ConfigFlag `short:"f" help:"Configuration file, in mongod's YAML form or its older one, name = value."`
 
 	Extra kong.Plugins `embed:""` // the struct of extra
 	extra *extraFlags  `kong:"-"`
@@ -114,13 +115,10 @@ func (s *serveCmd) addresses() []string {
 	var out []string
 	for _, a := range s.BindIP {
 		for _, part := range strings.Split(a, ",") {
-			switch part = strings.TrimSpace(part); part {
-			case "":
-			case "localhost":
-				out = append(out, "127.0.0.1")
-			case "*":
+			switch part = strings.TrimSpace(part); {
+			case part == "*":
 				out = append(out, "0.0.0.0")
-			default:
+			case part != "":
 				out = append(out, part)
 			}
 		}
@@ -140,6 +138,9 @@ func parseParameters(given []string) (map[string]string, error) {
 		name, v, ok := strings.Cut(p, "=")
 		if !ok || name == "" {
 			return nil, errors.New("--setParameter needs name=value, not " + p)
+		}
+		if before, given := params[name]; given && before != v {
+			return nil, fmt.Errorf("Key Value Option: setParameter has a duplicate key from the same source: %s", name) //nolint:staticcheck // mongod's message
 		}
 		params[name] = v
 	}
