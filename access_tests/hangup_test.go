@@ -44,9 +44,8 @@ func TestHangingUpSparesNoDelay(t *testing.T) {
 	p.stop()
 	looked := strings.Count(p.log.String(), "Authentication failed.")
 	t.Logf("%d of %d guesses in %v were looked at", looked, sent.Load(), took)
-	// All threads may have sent their first guess before any has failed. Then there are 16
-	// places, each for 5 s, but for the first short delays.
-	if limit := threads + 16*int(took/(5*time.Second)+2); looked > limit {
+	// There are 16 places, each for 5 s, but for eleven failures with short delays or none.
+	if limit := 16 + 11 + 16*int(took/(5*time.Second)+1); looked > limit {
 		t.Errorf("%d guesses were looked at, at most %d are possible", looked, limit)
 	}
 	if looked == 0 {

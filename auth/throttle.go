@@ -99,14 +99,15 @@ func (t *Throttle) admit(ctx context.Context, remote string, n Name) (place *fai
 }
 
 // reserve takes a place among those that are looked at, or returns how long there will be
-// none. The place is nil if there are no failures yet.
+// none. Places count from the first password on: many that come at once are not looked at
+// before one of them has failed.
 func (t *Throttle) reserve(g guess) (place *failures, wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.clock.Now()
 	f := t.by[g]
 	if f == nil {
-		return nil, 0
+		f = t.add(g, now)
 	}
 	if f.places(now) > 0 {
 		f.checking++
@@ -161,9 +162,7 @@ func (t *Throttle) count(g guess, place *failures) time.Duration {
 	now := t.clock.Now()
 	f := t.by[g]
 	if f == nil || now.Sub(f.last) > forgetAfter {
-		t.makeRoom(now)
-		f = &failures{}
-		t.by[g] = f
+		f = t.add(g, now)
 	}
 	f.count++
 	f.last = now
@@ -175,6 +174,13 @@ func (t *Throttle) count(g guess, place *failures) time.Duration {
 		f.delayed = append(f.delayed, now.Add(d))
 	}
 	return d
+}
+
+func (t *Throttle) add(g guess, now time.Time) *failures {
+	t.makeRoom(now)
+	f := &failures{last: now}
+	t.by[g] = f
+	return f
 }
 
 // penalty is the delay of the reply to the nth failure.

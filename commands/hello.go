@@ -65,6 +65,9 @@ func runHello(c *kernel.Call) error {
 	if !c.Svc.InCluster() {
 		b.Bool("readOnly", false)
 	}
+	if text := c.Svc.Params.Value("automationServiceDescriptor"); text.Str() != "" {
+		b.Append("automationServiceDescriptor", text)
+	}
 	negotiate(c, a.Compression)
 	if err := helloBalanced(c, bool(a.LoadBalanced)); err != nil {
 		return err

@@ -8,12 +8,12 @@ func networkParameters() []parameter {
 		integer("connPoolMaxConnsPerHost", atStart, 200),
 		integer("connPoolMaxInUseConnsPerHost", atStart, 2147483647),
 		boolean("httpVerboseLogging", atStart, false),
-		integer("opensslSessionCacheTimeoutSeconds", atStart, 300, gte(0)),
 		boolean("tcpFastOpenClient", atStart, true),
 		boolean("tlsWithholdClientCertificate", atStart, false).also("sslWithholdClientCertificate"),
 		text("tlsX509ClusterAuthDNOverride", always, ""),
 		document("tlsClusterAuthX509Override", atStart, `{}`),
 	}), without("the Go runtime serves the connections", []parameter{
+		document("maxIncomingConnectionsOverride", atRunTime, `{"ranges": []}`),
 		boolean("pessimisticConnectivityCheckForAcceptedConnections", always, false),
 		integer("reservedServiceExecutorRecursionLimit", always, 8, gte(1)),
 		integer("slowConnectionThresholdMillis", always, 100, gte(0)),
@@ -21,6 +21,7 @@ func networkParameters() []parameter {
 		integer("tcpFastOpenQueueSize", atStart, 1024, gt(0)),
 		boolean("tcpFastOpenServer", atStart, true),
 	}), without("requests are not queued before they begin", []parameter{
+		integer("ingressAdmissionControllerMaxQueueDepth", always, 2147483647, gte(0)),
 		integer("ingressAdmissionControllerTicketPoolSize", always, 1_000_000, gte(0)),
 		boolean("ingressAdmissionControlEnabled", always, true),
 		double("ingressRequestAdmissionBurstCapacitySecs", always, 2147483647, gt(0)),

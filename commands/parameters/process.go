@@ -26,7 +26,6 @@ func processParameters() []parameter {
 		boolean("disableJavaScriptJIT", always, true),
 		boolean("javascriptProtection", always, false),
 	}), without("each is an internal setting of mongod", []parameter{
-		text("automationServiceDescriptor", always, ""),
 		boolean("enableDetailedConnectionHealthMetricLogLines", always, true),
 		integer("maxBSONDepth", atStart, 200, gte(32), lte(250)),
 		boolean("redactEncryptedFields", always, true),

@@ -34,7 +34,7 @@ func shardingParameters() []parameter {
 		integer("migrationLockAcquisitionMaxWaitMS", always, 500),
 		integer("minAllocationToShardsPollPeriodSecs", always, 1, gt(0), lte(600)),
 		integer("minNumChunksForSessionsCollection", atStart, 1024, gte(1), lte(1_000_000)),
-		integer("orphanCleanupDelaySecs", always, 3600),
+		integer("orphanCleanupDelaySecs", always, 900),
 		integer("persistedChunkCacheUpdateMaxBatchSize", always, 1000, gte(1)),
 		integer("queryAnalysisSampleExpirationSecs", always, 7*24*3600, gt(0)),
 		integer("queryAnalysisSamplerConfigurationRefreshSecs", always, 10, gt(0)),

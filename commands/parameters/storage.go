@@ -75,16 +75,18 @@ func writeParameters() []parameter {
 	}), without("validate reads what it needs", []parameter{
 		integer("maxValidateMBperSec", always, 0, gte(0)),
 		integer("maxValidateMemoryUsageMB", always, 200, gt(0)),
-		integer("validateTargetConcurrency", always, 1, gte(1)),
 	}), without("measurements are stored in DuskDB's own form", []parameter{
-		integer("timeseriesBucketMaxCount", atStart, 1000, gte(1)),
-		integer("timeseriesBucketMaxSize", atStart, 125<<10, gte(1)),
+		boolean("performTimeseriesCompressionIntermediateDataIntegrityCheckOnInsert", always, false),
+		boolean("performTimeseriesCompressionIntermediateDataIntegrityCheckOnReopening", always, true),
+		integer("timeseriesBucketMaxCount", atStart, 1000, gte(1), lte(20_000)),
+		integer("timeseriesBucketMaxSize", atStart, 128_000, gte(1)),
 		integer("timeseriesBucketMinCount", atStart, 10, gte(1)),
-		integer("timeseriesBucketMinSize", atStart, 5<<10, gte(1)),
-		long("timeseriesIdleBucketExpiryMemoryUsageThreshold", atStart, 0, gte(0)),
+		integer("timeseriesBucketMinSize", always, 5<<10, gte(1)),
+		long("timeseriesIdleBucketExpiryMemoryUsageThreshold", always, 5),
 		integer("timeseriesIdleBucketExpiryMaxCountPerAttempt", atStart, 3, gte(2)),
-		integer("timeseriesInsertMaxRetriesOnDuplicates", always, 20, gte(1)),
-		long("timeseriesSideBucketCatalogMemoryUsageThreshold", atStart, 0, gte(0)),
+		integer("timeseriesInsertMaxRetriesOnDuplicates", always, 32, gte(1)),
+		integer("timeseriesLargeMeasurementThreshold", always, 32, gte(0)),
+		long("timeseriesSideBucketCatalogMemoryUsageThreshold", always, 100<<20),
 		boolean("timeseriesValidateCompressedBuckets", always, true),
 	}))
 }

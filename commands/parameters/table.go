@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/script"
 	"github.com/duskdb/duskdb/value"
 )
@@ -79,6 +80,7 @@ func commandParameters() []parameter {
 	return []parameter{
 		boolean("acceptApiVersion2", atStart, false),
 		boolean("allowDiskUseByDefault", always, true),
+		line("automationServiceDescriptor", always, value.String(""), checkDescriptor),
 		long("cursorTimeoutMillis", always, 600_000),
 		boolean("enableTestCommands", atStart, false),
 		line("featureCompatibilityVersion", never, value.Document(value.NewDoc("version", value.String("8.0"))), kernel.CheckString("featureCompatibilityVersion")),
@@ -140,6 +142,19 @@ func keptParameters() []parameter {
 		without("MongoDB's locks do not exist", []parameter{integer("maxTransactionLockRequestTimeoutMillis", always, 5, gte(-1))}),
 		without("every commit is in the log", []parameter{double("syncdelay", always, 60, gte(0), lte(9_000_000))}),
 	)
+}
+
+// checkDescriptor checks the text with which programs that manage servers mark theirs; hello
+// shows it.
+func checkDescriptor(v value.Value) (value.Value, error) {
+	const most = 64
+	if v.Kind() != value.KindString {
+		return v, mongoerr.New(mongoerr.TypeMismatch, "Value for parameter automationServiceDescriptor must be of type 'string'")
+	}
+	if len(v.Str()) > most {
+		return v, mongoerr.Newf(mongoerr.Overflow, "Value for parameter automationServiceDescriptor must be no more than %d bytes", most)
+	}
+	return v, nil
 }
 
 // checkMechanisms reads the list of mechanisms, also as comma-separated

@@ -109,6 +109,23 @@ func TestSaidOnce(t *testing.T) {
 	}
 }
 
+// What manages servers marks them with a short text, which hello shows.
+func TestAutomationServiceDescriptor(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t)
+	if h.Admin(`{hello: 1}`).Has("automationServiceDescriptor") {
+		t.Error("hello shows an empty descriptor")
+	}
+	h.Admin(`{setParameter: 1, automationServiceDescriptor: "mine"}`)
+	if got := h.Admin(`{hello: 1}`).Lookup("automationServiceDescriptor").Str(); got != "mine" {
+		t.Errorf("hello shows %q", got)
+	}
+	h.Refuses([]harness.Refusal{
+		{DB: "admin", Command: `{setParameter: 1, automationServiceDescriptor: "` + strings.Repeat("x", 65) + `"}`, Code: 15, Text: "Value for parameter automationServiceDescriptor must be no more than 64 bytes"},
+		{DB: "admin", Command: `{setParameter: 1, automationServiceDescriptor: 1}`, Code: 14, Text: "Value for parameter automationServiceDescriptor must be of type 'string'"},
+	})
+}
+
 // limits are bounds of parameters, as the definitions of mongod 8.0 have them, and how they
 // are refused.
 var limits = map[string]struct {
