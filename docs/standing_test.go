@@ -100,6 +100,8 @@ var accumulatorRemarks = map[string]remark{
 var parameterRemarks = map[string]remark{
 	"authSchemaVersion":           {works, "read only"},
 	"featureCompatibilityVersion": {works, "read only; set it with the command"},
+	"sslMode":                     {differs, "read only: `--tlsMode` sets it"},
+	"tlsMode":                     {differs, "read only: `--tlsMode` sets it"},
 
 	"documentTtlPurgeYieldThreshold": {own, "the purge of expired documents waits while at least so many client operations run; 0: never purge. The documents are invisible all the same"},
 	"documentTtlStrictTsOnly":        {own, "refuse TTL indexes on fields other than `_ts`, as Cosmos DB does"},

@@ -232,7 +232,7 @@ func New(cfg Config) (*Server, error) {
 
 // security returns the access settings for the commands.
 func (s *Server) security() commands.Security {
-	sec := commands.Security{Auth: s.config.Auth, RootUser: s.config.RootUser, RootPassword: s.config.RootPassword}
+	sec := commands.Security{TLSMode: s.config.TLS.Mode, Auth: s.config.Auth, RootUser: s.config.RootUser, RootPassword: s.config.RootPassword}
 	for _, ip := range s.endpoints {
 		sec.Exposed = sec.Exposed || !auth.IsLocal(net.JoinHostPort(ip, "0")) && !strings.HasPrefix(ip, "/")
 	}

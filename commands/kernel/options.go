@@ -80,4 +80,6 @@ type Security struct {
 	Exposed bool
 	// RotateCertificates reads the TLS certificates again; nil without TLS.
 	RotateCertificates func() error
+	// TLSMode is the mode of TLS, for the parameters of that name; "": disabled.
+	TLSMode string
 }

@@ -1,6 +1,10 @@
 package parameters
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/duskdb/duskdb/value"
+)
 
 // processParameters are those of the process: its memory, its threads, and what it reports.
 func processParameters() []parameter {
@@ -26,8 +30,11 @@ func processParameters() []parameter {
 		boolean("disableJavaScriptJIT", always, true),
 		boolean("javascriptProtection", always, false),
 	}), without("each is an internal setting of mongod", []parameter{
+		boolean("aggregateOperationResourceConsumptionMetrics", atStart, false),
+		line("disabledSecureAllocatorDomains", atStart, value.NewArray(), checkList),
 		boolean("enableDetailedConnectionHealthMetricLogLines", always, true),
 		integer("maxBSONDepth", atStart, 200, gte(32), lte(250)),
+		boolean("profileOperationResourceConsumptionMetrics", atStart, false),
 		boolean("redactEncryptedFields", always, true),
 		boolean("reportOpWriteConcernCountersInServerStatus", atStart, false),
 		boolean("startupAuthSchemaValidation", atStart, true),

@@ -10,6 +10,7 @@ func replicationParameters() []parameter {
 		boolean("allowMultipleArbiters", atStart, false),
 		integer("bgSyncOplogFetcherBatchSize", atStart, batch),
 		long("changeSyncSourceThresholdMillis", always, 5, gte(0)),
+		text("clusterAuthMode", atRunTime, "undefined", "undefined", "keyFile", "sendKeyFile", "sendX509", "x509"),
 		integer("collectionBulkLoaderBatchSizeInBytes", atStart, 256<<10),
 		integer("collectionClonerBatchSize", atStart, 0, gte(0)),
 		boolean("collectionClonerUsesExhaust", atStart, true),

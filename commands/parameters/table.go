@@ -35,7 +35,7 @@ const metricsCollections = "metricsMaxCollections"
 // Table lists every server parameter: those of mongod, with its names and defaults, and
 // DuskDB's own.
 func Table() []kernel.Parameter {
-	list := append(kernel.LogParameters(), kernel.EstablishmentParameters()...)
+	list := slices.Concat(kernel.LogParameters(), kernel.EstablishmentParameters(), kernel.TLSParameters())
 	for _, of := range [][]parameter{
 		expiryParameters(), commandParameters(), memoryParameters(), serverParameters(), keptParameters(), // these have an effect, all but the last
 		accessParameters(), engineParameters(), executionParameters(), networkParameters(), plannerParameters(),
@@ -119,7 +119,7 @@ func memoryParameters() []parameter {
 // serverParameters are those of the process, its files and its connections.
 func serverParameters() []parameter {
 	return []parameter{
-		line("authenticationMechanisms", atStart, value.NewArray(value.String("SCRAM-SHA-1"), value.String("SCRAM-SHA-256"), value.String("MONGODB-X509")), checkMechanisms),
+		line("authenticationMechanisms", atStart, value.NewArray(value.String("SCRAM-SHA-1"), value.String("SCRAM-SHA-256"), value.String("MONGODB-X509")), checkList),
 		integer("authFailedDelayMs", always, 0, gte(0), lte(5000)),
 		integer("authSchemaVersion", never, 5, gte(5), lte(5)),
 		boolean("enableLocalhostAuthBypass", atStart, true),
@@ -157,9 +157,8 @@ func checkDescriptor(v value.Value) (value.Value, error) {
 	return v, nil
 }
 
-// checkMechanisms reads the list of mechanisms, also as comma-separated
-// text.
-func checkMechanisms(v value.Value) (value.Value, error) {
+// checkList reads a list, also as comma-separated text.
+func checkList(v value.Value) (value.Value, error) {
 	if v.Kind() == value.KindArray {
 		return v, nil
 	}

@@ -74,6 +74,7 @@ func TestEveryParameter(t *testing.T) {
 // sentinels have a default that mongod itself would refuse: it stands for "not set".
 var sentinels = map[string]bool{
 	"ocspStaplingRefreshPeriodSecs": true, "tlsOCSPStaplingTimeoutSecs": true,
+	"sslMode": true, "tlsMode": true, // a start decides
 	"storageEngineConcurrentReadTransactions": true, "storageEngineConcurrentWriteTransactions": true,
 }
 

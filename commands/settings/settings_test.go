@@ -85,6 +85,7 @@ func TestSetParameterRefuses(t *testing.T) {
 		{DB: "admin", Command: `{setParameter: 1, notablescan: true, noSuch: 1}`, Code: 72, Text: "attempted to set unrecognized parameter [noSuch], use help:true to see options "},
 		{DB: "admin", Command: `{setParameter: 1, notablescan: true, maxSessions: 5}`, Code: 20, Text: "not allowed to change [maxSessions] at runtime"},
 		{DB: "admin", Command: `{setParameter: 1, notablescan: true, roleGraphInvalidationIsFatal: true}`, Code: 72, Text: "Server parameter: 'roleGraphInvalidationIsFatal' is disabled"},
+		{DB: "admin", Command: `{setParameter: 1, tlsMode: "requireTLS"}`, Code: 20, Text: "tlsMode cannot be changed while the server runs: start it with --tlsMode"},
 		{DB: "admin", Command: `{setParameter: 1}`, Code: 72, Text: "no option found to set, use help:true to see options "},
 		{DB: "admin", Command: `{getParameter: 1, roleGraphInvalidationIsFatal: 1}`, Code: 72, Text: "no option found to get"},
 	})
