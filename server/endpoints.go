@@ -34,7 +34,8 @@ func (s *Server) resolve() (list []string, err error) {
 		}
 	}
 	if len(list) == 0 {
-		return nil, errors.New("No available addresses/ports to bind to") //nolint:staticcheck // mongod's message
+		//lint:ignore ST1005 mongod's message
+		return nil, errors.New("No available addresses/ports to bind to")
 	}
 	if all != "" {
 		list = slices.DeleteFunc(list, func(endpoint string) bool { return endpoint != all && !strings.HasPrefix(endpoint, "/") })

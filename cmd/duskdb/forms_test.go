@@ -66,6 +66,7 @@ var forms = []form{
 	{args: "mongod --configsvr --replSet cfg", want: "--configsvr is not supported: DuskDB has no sharding"},
 	{args: "mongod --setParameter auditAuthorizationSuccess=true", want: "Unknown --setParameter 'auditAuthorizationSuccess': MongoDB Enterprise has it"},
 	{args: "mongod --setParameter internalQueryExecMaxBlockingSortBytes=1", want: "Unknown --setParameter 'internalQueryExecMaxBlockingSortBytes'"},
+	{args: "mongod --setParameter notablescan=1 --setParameter notablescan=0", want: "Key Value Option: setParameter has a duplicate key from the same source: notablescan"},
 	{args: "mongod --setParameter replWriterThreadCount=0", want: `Bad value for parameter "replWriterThreadCount": Invalid value for parameter replWriterThreadCount: 0 is not greater than or equal to 1`},
 
 	// Configuration files: packages, images, Ansible, tutorials.

@@ -140,7 +140,8 @@ func parseParameters(given []string) (map[string]string, error) {
 			return nil, errors.New("--setParameter needs name=value, not " + p)
 		}
 		if before, given := params[name]; given && before != v {
-			return nil, fmt.Errorf("Key Value Option: setParameter has a duplicate key from the same source: %s", name) //nolint:staticcheck // mongod's message
+			//lint:ignore ST1005 mongod's message
+			return nil, fmt.Errorf("Key Value Option: setParameter has a duplicate key from the same source: %s", name)
 		}
 		params[name] = v
 	}
