@@ -38,6 +38,7 @@ func handleCommand(s *kernel.Service, ctx context.Context, conn *kernel.Conn, re
 		appendError(s, c, b, err)
 	}
 	appendTrailer(s, c, b)
+	_ = c.AwaitReplyMemory(b.Len()) // of replies that did not wait; what they report has been done
 	diagnostics.Observe(s, c, b.Doc(), err)
 	if err == nil && concern.Unacknowledged(c) { // only the profiler sees the outcome
 		b.Reset(dst)

@@ -189,7 +189,7 @@ func (c *conn) largeReply(ctx context.Context) error {
 func (c *conn) replySent() {
 	if c.large {
 		c.large = false
-		c.srv.inFlight.large.Release(1)
+		c.srv.inFlight.giveReply()
 	}
 }
 

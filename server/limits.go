@@ -28,7 +28,14 @@ type inFlight struct {
 	large   *semaphore.Weighted
 	places  int64        // of large
 	waiting atomic.Int64 // commands that wait for a place
+	taken   atomic.Int64 // places that are taken
+	// urgent is nil, or called when many places begin to be taken: the garbage should be
+	// collected more often from then on.
+	urgent func()
 }
+
+// manyReplies is the number of places of which one more is many.
+const manyReplies = 2
 
 // largestReply is the memory that a large reply may take: its buffer grows as it is
 // written.
@@ -55,13 +62,27 @@ func (f *inFlight) sending() bool {
 
 // takeReply waits for the place of a large reply.
 func (f *inFlight) takeReply(ctx context.Context) error {
-	if f.large.TryAcquire(1) {
-		return nil
+	if !f.large.TryAcquire(1) {
+		f.waiting.Add(1)
+		defer f.waiting.Add(-1)
+		if err := f.large.Acquire(ctx, 1); err != nil {
+			return err
+		}
 	}
-	f.waiting.Add(1)
-	defer f.waiting.Add(-1)
-	return f.large.Acquire(ctx, 1)
+	if f.taken.Add(1) == manyReplies+1 && f.urgent != nil {
+		f.urgent()
+	}
+	return nil
 }
+
+// giveReply gives a place back.
+func (f *inFlight) giveReply() {
+	f.taken.Add(-1)
+	f.large.Release(1)
+}
+
+// pressed reports whether many places are taken.
+func (f *inFlight) pressed() bool { return f.taken.Load() > manyReplies }
 
 // Take waits for n bytes.
 func (f *inFlight) Take(n int) error { return f.free.Acquire(f.ctx, int64(n)) }

@@ -69,9 +69,12 @@ func (s *Server) openService(memory int64) (err error) {
 	s.log.Info().Dur("took", clock.System().Now().Sub(began)).Str("storageEngine", stats.Name).Int64("fileMB", stats.FileBytes>>20).Msg("Data opened")
 	if s.gc != nil {
 		service := s.service
-		collected := func(live int64) bool { return service.Turns.Collected(live, service.Memory.Written.Load()) }
+		collected := func(live int64) bool {
+			return service.Turns.Collected(live, service.Memory.Written.Load()) || s.inFlight.pressed()
+		}
 		s.gc.collected.Store(&collected)
 		service.Turns.OnPressure(s.gc.press)
+		s.inFlight.urgent = s.gc.press
 	}
 	if s.gc != nil && stats.FileBytes >= noteworthy {
 		go debug.FreeOSMemory() // release the garbage of reading the log

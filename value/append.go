@@ -191,6 +191,9 @@ func (b *Builder) Doc() Doc {
 // Bytes returns the whole buffer, including the bytes before the document.
 func (b *Builder) Bytes() []byte { return b.buf }
 
+// Grow makes room for n further bytes.
+func (b *Builder) Grow(n int) { b.buf = slices.Grow(b.buf, n) }
+
 // Len is the number of bytes of the document written so far.
 func (b *Builder) Len() int {
 	if len(b.levels) == 0 {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"runtime"
 	"time"
 
 	"github.com/duskdb/duskdb/auth"
@@ -36,6 +37,7 @@ type Call struct {
 	transactions
 
 	turn      limits.Turn // while memory is short
+	steps     int         // counted up to longSteps
 	Work      *workspace  // that the Call is part of; nil for work of the server itself
 	forgotten bool        // nothing uses the Call when the command is over
 	long      bool        // another thread was woken, see TakesLong
@@ -238,14 +240,25 @@ func (c *Call) AwaitReplyMemory(size int) error {
 	if err := c.Conn.LargeReply(c.Ctx); err != nil {
 		return cmp.Or(c.Interrupted(), err)
 	}
+	if room := cap(c.Reply.Bytes()) - len(c.Reply.Bytes()); c.Reply.Len()+room < size {
+		c.Reply.Grow(max(size-c.Reply.Len(), min(size, mostReplyGrowth))) // Go would copy it many more times
+	}
 	return nil
 }
+
+// mostReplyGrowth is the room that a large reply gets at once, unless it needs more.
+const mostReplyGrowth = 8 << 20
 
 // Step returns why the command must stop, as Interrupted does. It is called now and then by
 // what may take long and need much memory: if memory is short, it waits for the command's
 // turn. A command that others may wait for never waits: one that writes, or has a
 // transaction or a change stream.
 func (c *Call) Step() error {
+	if c.steps < longSteps {
+		c.steps++
+	} else if c.writing == nil { // a writer's lock is not held any longer
+		runtime.Gosched() // else another connection's request waits for a slice of time of each long command
+	}
 	if c.Work != nil && c.writing == nil && !c.ChangeStream && c.Transaction() == nil {
 		_ = c.Svc.Turns.Step(c.Ctx, &c.turn, c.Began) // fails only if the command is interrupted
 	}
@@ -261,6 +274,9 @@ func (c *Call) Claim(n int64) error {
 	c.Svc.Turns.Claim(&c.turn, n)
 	return c.Step()
 }
+
+// longSteps is how many steps a command makes before what else is ready to run goes first.
+const longSteps = 32
 
 const (
 	// compiledSize is how much larger than its text what a command is compiled to may be: a

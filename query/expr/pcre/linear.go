@@ -11,12 +11,12 @@ import (
 // from a reader that ends early if the search is to end.
 
 const (
-	// maxStep is what a search may cost without being interrupted: about 50 ms.
-	maxStep = 4 << 20
+	// maxStep is what a search may cost without being interrupted: about 5 ms.
+	maxStep = 512 << 10
 	// minStep is what it may cost without asking before.
 	minStep = 4 << 10
 	// readStep is what it may cost until the reader asks again.
-	readStep = 1 << 20
+	readStep = 128 << 10
 )
 
 // reader reads a text for a search that may be interrupted.
