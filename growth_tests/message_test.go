@@ -1,0 +1,80 @@
+package growth_tests
+
+import (
+	"context"
+	"testing"
+
+	service "github.com/duskdb/duskdb/commands"
+	"github.com/duskdb/duskdb/internal/commandtest"
+	"github.com/duskdb/duskdb/internal/engines"
+	"github.com/duskdb/duskdb/value"
+)
+
+// messages are commands with n elements, branches or fields: all that compiles what clients
+// send. The number is how many times the size of the message they may allocate, with the
+// garbage; the elements are as small as they can be. Messages of some size claim their share
+// of memory before they are compiled (kernel.Call.ClaimCompiled).
+var messages = []struct {
+	name, command string
+	times         float64
+}{
+	{"$in of an index", `{find: "docs", filter: {v: {$in: [<<#i>>]}}, batchSize: 1}`, 28},
+	{"$in of _id", `{find: "docs", filter: {_id: {$in: [<<#i>>]}}, batchSize: 1}`, 28},
+	{"$in without an index", `{find: "docs", filter: {x: {$in: [<<#i>>]}}, batchSize: 1}`, 4},
+	{"$in of strings", `{find: "docs", filter: {v: {$in: [<<"string#u">>]}}, batchSize: 1}`, 12},
+	{"$nin", `{find: "docs", filter: {v: {$nin: [<<#i>>]}}, batchSize: 1}`, 80},
+	{"$all", `{find: "docs", filter: {r: {$all: [<<#i>>]}}, batchSize: 1}`, 150},
+	{"$or of equalities", `{find: "docs", filter: {$or: [<<{v: #i}>>]}, batchSize: 1}`, 48},
+	{"$or of ranges", `{find: "docs", filter: {$or: [<<{v: {$gt: #i, $lt: #j}}>>]}, batchSize: 1}`, 110},
+	{"$or of fields", `{find: "docs", filter: {$or: [<<{y#i: 1}>>]}, batchSize: 1}`, 84},
+	{"$and", `{find: "docs", filter: {$and: [<<{v: {$gt: -#i}}>>]}, batchSize: 1}`, 80},
+	{"$nor", `{find: "docs", filter: {$nor: [<<{x: -#i}>>]}, batchSize: 1}`, 96},
+	{"$jsonSchema", `{find: "docs", filter: {$jsonSchema: {properties: {v: {enum: [<<#i>>]}}}}, batchSize: 1}`, 44},
+	{"projection", `{find: "docs", projection: {<<y#i: 1>>}, batchSize: 1}`, 60},
+	{"let", `{find: "docs", let: {<<y#i: 1>>}, batchSize: 1}`, 112},
+	{"$match", `{aggregate: "docs", pipeline: [{$match: {v: {$in: [<<#i>>]}}}], cursor: {batchSize: 1}}`, 28},
+	{"$project", `{aggregate: "docs", pipeline: [{$project: {<<y#i: "$v">>}}], cursor: {batchSize: 1}}`, 80},
+	{"$switch", `{aggregate: "docs", pipeline: [{$project: {y: {$switch: {branches: [<<{case: {$eq: ["$v", -#i]}, then: #i}>>], default: 0}}}}], cursor: {batchSize: 1}}`, 14},
+	{"$setUnion", `{aggregate: "docs", pipeline: [{$project: {y: {$setUnion: ["$r", [<<#i>>]]}}}], cursor: {batchSize: 1}}`, 36},
+	{"$literal", `{aggregate: "docs", pipeline: [{$project: {y: {$size: [{$literal: [<<#i>>]}]}}}], cursor: {batchSize: 1}}`, 4},
+	{"$documents", `{aggregate: 1, pipeline: [{$documents: [<<{v: #i}>>]}], cursor: {batchSize: 1}}`, 60},
+	{"$set", `{update: "many", updates: [{q: {_id: 1}, u: {$set: {<<y#i: 1>>}}}]}`, 88},
+	{"$push", `{update: "many", updates: [{q: {_id: 1}, u: {$push: {z: {$each: [<<#i>>]}}}}]}`, 56},
+	{"$pullAll", `{update: "many", updates: [{q: {_id: 1}, u: {$pullAll: {z: [<<#i>>]}}}]}`, 60},
+	{"arrayFilters", `{update: "many", updates: [{q: {_id: 1}, u: {$set: {"z.$[a]": 1}}, arrayFilters: [{a: {$in: [<<#i>>]}}]}]}`, 4},
+	{"statements of delete", `{delete: "many", deletes: [<<{q: {_id: -#i}, limit: 1}>>]}`, 14},
+	{"statements of update", `{update: "many", updates: [<<{q: {_id: -#i}, u: {$set: {v: 1}}}>>]}`, 14},
+	{"bulkWrite", `admin: {bulkWrite: 1, ops: [<<{delete: 0, filter: {_id: -#i}}>>], nsInfo: [{ns: "test.many"}], errorsOnly: true}`, 28},
+	{"insert", `{insert: "many", documents: [<<{_id: "i#i"}>>]}`, 28},
+}
+
+// TestMessages: what a large message is compiled to is in proportion to the message.
+func TestMessages(t *testing.T) {
+	if engines.ForTests() != engines.Default {
+		t.Skip("the cost of other engines is not known here")
+	}
+	const n = 20_000
+	s := &server{Server: commandtest.New(t, "enableTestCommands", "1"), n: 10}
+	for _, text := range fixture {
+		s.must(text)
+	}
+	s.must(`{insert: "many", documents: [{_id: 1, z: [1, 2]}]}`)
+	s.must(`{profile: 0, slowms: 1000000}`)
+	for _, m := range messages {
+		s.n = n
+		c := s.prepare(m.command, false)[0]
+		b := value.NewBuilder()
+		it := c.body.Iter()
+		body := b.Raw(it.Rest()).String("$db", c.db).Doc()
+		before := allocated{}.now()
+		out, _ := s.Service.Handle(context.Background(), s.Conn, &service.Request{Body: body}, nil)
+		times := float64(allocated{}.now()-before) / float64(len(body))
+		if reply := value.Doc(out); !succeeded(reply) {
+			t.Errorf("%s: %.300s", m.name, reply.String())
+		}
+		t.Logf("%s: %d kB, %.1f times", m.name, len(body)>>10, times)
+		if times > m.times {
+			t.Errorf("%s: it allocates %.1f times the %d kB of its message", m.name, times, len(body)>>10)
+		}
+	}
+}
