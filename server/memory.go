@@ -30,14 +30,16 @@ import (
 //   - inFlight (limits.go) is the budget of large messages, an eighth of the
 //     limit: a connection waits for its share before it allocates a buffer.
 //     A reply with documents of more than a megabyte waits for one of a number of places
-//     before it is written, so that all of them take no more than a quarter of that
-//     budget. checkReplies (watch.go) closes connections that keep large replies
+//     before it is written, one of an exhaust stream again for each reply, so that all of
+//     them take no more than a quarter of that budget, and garbage is collected more often
+//     while several are taken. checkReplies (watch.go) closes connections that keep large replies
 //     unread while others wait or these exceed it.
 //   - Sorts, groups and windows have their own limits, as in mongod, and spill
 //     to disk.
 //   - limits.Turns lets long operations go on one after the other while what they
 //     have claimed or allocated exceeds a share of the limit. Expressions (expr.Memory)
-//     and stages (stage.Claim) claim large arrays, groups and sorts before they allocate.
+//     and stages (stage.Claim) claim large arrays, groups and sorts before they allocate,
+//     and large commands what they are compiled to (kernel.Call.ClaimCompiled).
 //   - gcTuner passes the limit to the Go runtime, which then collects garbage
 //     more often near it, and idleRelease (idle.go) returns freed memory to the
 //     system when the server is idle.

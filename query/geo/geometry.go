@@ -95,7 +95,9 @@ func (g *Geometry) OnSphere() bool {
 // Contains reports whether o lies within g. A geometry on the plane contains
 // only points; one on the sphere contains legacy points that are longitude
 // and latitude.
-func (g *Geometry) Contains(o *Geometry) bool {
+func (g *Geometry) Contains(o *Geometry) bool { return g.contains(o, &weighing{}) }
+
+func (g *Geometry) contains(o *Geometry, w *weighing) bool {
 	if g.Flat {
 		p, ok := o.Point()
 		return ok && g.containsFlat(p)
@@ -105,17 +107,20 @@ func (g *Geometry) Contains(o *Geometry) bool {
 		return false
 	}
 	for _, p := range o.points {
+		if w.stop(len(g.polygons)) {
+			return false
+		}
 		if !g.containsPoint(p) {
 			return false
 		}
 	}
 	for _, l := range o.lines {
-		if !g.containsLine(l) {
+		if w.stop(len(*l)) || !g.containsLine(l) {
 			return false
 		}
 	}
 	for _, p := range o.polygons {
-		if !g.containsPolygon(p) {
+		if w.stop(p.NumEdges()) || !g.containsPolygon(p) {
 			return false
 		}
 	}

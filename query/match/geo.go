@@ -23,15 +23,15 @@ func (n *Geo) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
 	return n.walk(n, value.LeafTraverse, env, d, pos)
 }
 
-func (n *Geo) matchValue(_ *expr.Env, v value.Value, _ *int) (bool, error) {
+func (n *Geo) matchValue(env *expr.Env, v value.Value, _ *int) (bool, error) {
 	g, ok := storedGeometry(v)
 	if !ok {
 		return false, nil
 	}
 	if n.Within {
-		return n.Shape.Contains(g), nil
+		return n.Shape.ContainsUnless(g, env.Weigh)
 	}
-	return n.Shape.Intersects(g), nil
+	return n.Shape.IntersectsUnless(g, env.Weigh)
 }
 
 // storedGeometry reads a geometry from a document. Values that are not

@@ -29,9 +29,12 @@
 //
 //   - Limits. PCRE2 counts steps and gives up with "match limit exceeded" (or
 //     a depth or heap limit). The linear engine needs no limit; the backtracking
-//     one has a limit of time, [BacktrackLimit] for each match. So some patterns
-//     are answered here that PCRE2 gives up, and what fails may depend on the
-//     machine.
+//     one has a limit of time, [BacktrackLimit] for each match, and a search for all
+//     matches has [SearchLimit]. So some patterns are answered here that PCRE2 gives
+//     up, and what fails may depend on the machine.
+//   - Size. PCRE2 limits the size of a compiled pattern; here the backtracking engine,
+//     which does not write repeated groups out, takes a pattern that would be too large
+//     for the linear one.
 //   - Without regard to case, the backtracking engine compares the lower-case
 //     forms: s does not match ſ there, as it does in PCRE2 and in the linear
 //     engine.
