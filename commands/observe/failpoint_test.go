@@ -68,7 +68,7 @@ func TestFailPointsAreNamed(t *testing.T) {
 	points := observe.NewFailPoints()
 	for name, want := range map[string]*observe.FailPoint{
 		"failCommand": points.Command, "failGetMoreAfterCursorCheckout": points.GetMore, "onPrimaryTransactionalWrite": points.Write,
-		"maxTimeAlwaysTimeOut": points.TimesOut, "maxTimeNeverTimeOut": points.NeverTimesOut,
+		"maxTimeAlwaysTimeOut": points.TimesOut, "maxTimeNeverTimeOut": points.NeverTimesOut, "checkForInterruptFail": points.Interrupts,
 	} {
 		got := points.Named(name)
 		if got == nil || got != want {
