@@ -113,6 +113,7 @@ func (s *facetStage) Open(x *stage.Exec, src stage.Iterator) (stage.Iterator, er
 // run runs all facets over the input and returns the result document.
 func (s *facetStage) run(x *stage.Exec, in *facetInput) (value.Doc, error) {
 	b := value.NewBuilder()
+	var claim stage.Claim // of the document
 	for i, f := range s.facets {
 		if x.Interrupt != nil {
 			if err := x.Interrupt(); err != nil {
@@ -129,7 +130,7 @@ func (s *facetStage) run(x *stage.Exec, in *facetInput) (value.Doc, error) {
 			return nil, err
 		}
 		b.StartArray(s.names[i])
-		err = appendFacet(b, it, stage.OrDefault(x.Limits.FacetDoc))
+		err = appendFacet(b, it, stage.OrDefault(x.Limits.FacetDoc), func(n int) error { return claim.Grow(x, int64(n)) })
 		it.Close()
 		if err != nil {
 			return nil, err
@@ -140,14 +141,17 @@ func (s *facetStage) run(x *stage.Exec, in *facetInput) (value.Doc, error) {
 }
 
 // appendFacet writes the results of a facet. limit bounds the size of the whole
-// document.
-func appendFacet(b *value.Builder, it stage.Iterator, limit int64) error {
+// document, whose memory is claimed.
+func appendFacet(b *value.Builder, it stage.Iterator, limit int64, claim func(n int) error) error {
 	for {
 		d, err := it.Next()
 		if d == nil || err != nil {
 			return err
 		}
 		b.Document("", d)
+		if err := claim(b.Len()); err != nil {
+			return err
+		}
 		if int64(b.Len()) > limit {
 			return mongoerr.Newf(4031700, "document constructed by $facet is %d bytes, which exceeds the limit of %d bytes", b.Len(), limit)
 		}
