@@ -93,8 +93,12 @@ func (q quickTimer) Reset(d time.Duration) bool { return q.Timer.Reset(d / 20) }
 // enough is how much processor time a script may take after it was interrupted.
 const enough = 2 * time.Second
 
-// run runs a script, and demands that it ends soon after it was interrupted.
-func (s *stopper) run(name, source string) {
+// run runs the body of a function, and demands that it ends soon after it was
+// interrupted.
+func (s *stopper) run(name, body string) { s.text(name, "function() {"+body+"}") }
+
+// text is run for the text of a function.
+func (s *stopper) text(name, source string) {
 	s.begun.Store(false)
 	s.polls = 0
 	op := s.engine.Operation(Setup{
@@ -113,7 +117,7 @@ func (s *stopper) run(name, source string) {
 		Done: func() <-chan struct{} { c := make(chan struct{}); close(c); return c },
 	})
 	defer op.Close()
-	_, err := op.Call("function() {"+source+"}", nil)
+	_, err := op.Call(source, nil)
 	if !errors.Is(err, errEnough) {
 		s.t.Errorf("%s: %v", name, err)
 		return

@@ -22,6 +22,8 @@ const (
 	// DefaultTimeout is the default time limit of one function call, in
 	// milliseconds.
 	DefaultTimeout = 60_000
+	// compileTimeout is the time limit for parsing a function.
+	compileTimeout = 5 * time.Second
 	// totalBytes is the memory limit of all scopes together.
 	totalBytes = 512 << 20
 	// mostFunctions is the size of the cache of functions.
@@ -89,8 +91,12 @@ func (e *Engine) Name() string {
 // engine.
 var ErrDisabled = mongoerr.New(31264, "Cannot run server-side javascript without the javascript engine enabled")
 
-// Compile checks the source of a function. Parsed functions are cached.
-func (e *Engine) Compile(source string) (*Function, error) {
+// Compile checks the source of a function, and does not run any of it. Parsed functions
+// are cached.
+func (e *Engine) Compile(source string) (*Function, error) { return e.compile(source, Setup{}) }
+
+// compile is Compile for an operation that may be interrupted.
+func (e *Engine) compile(source string, s Setup) (*Function, error) {
 	if !e.Enabled() {
 		return nil, ErrDisabled
 	}
@@ -100,7 +106,8 @@ func (e *Engine) Compile(source string) (*Function, error) {
 	if f != nil {
 		return f, nil
 	}
-	op := e.Operation(Setup{})
+	op := e.Operation(Setup{Interrupt: s.Interrupt, Done: s.Done})
+	op.compiling = true
 	defer op.Close()
 	f, err := op.compile(source)
 	if err != nil {

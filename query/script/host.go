@@ -26,7 +26,11 @@ func (o *Operation) Poll() error {
 			return err
 		}
 	}
-	if limit := o.engine.timeout(); limit > 0 && o.engine.real.Now().Sub(o.started) > limit {
+	limit := o.engine.timeout()
+	if o.compiling && (limit <= 0 || limit > compileTimeout) {
+		limit = compileTimeout
+	}
+	if limit > 0 && o.engine.real.Now().Sub(o.started) > limit {
 		return errTimeout
 	}
 	return nil

@@ -37,6 +37,8 @@ type Operation struct {
 	cleanup runtime.Cleanup
 	handles map[Function]int
 	started time.Time // of the function at work
+
+	compiling bool // it only parses functions
 }
 
 // host connects the scope to its operation. It is empty while no function
@@ -79,7 +81,7 @@ func (o *Operation) CallOn(source string, d value.Doc) (value.Value, error) {
 	if o == nil || !o.engine.Enabled() {
 		return value.Value{}, ErrDisabled
 	}
-	f, err := o.engine.Compile(source)
+	f, err := o.engine.compile(source, o.setup)
 	if err != nil {
 		return value.Value{}, err
 	}
@@ -106,7 +108,7 @@ func (o *Operation) wrapped(source string, w engine.Wrap, self value.Doc, args .
 	if o == nil || !o.engine.Enabled() {
 		return value.Value{}, ErrDisabled
 	}
-	f, err := o.engine.Compile(source)
+	f, err := o.engine.compile(source, o.setup)
 	if err != nil {
 		return value.Value{}, err
 	}
@@ -213,7 +215,7 @@ func (o *Operation) compile(source string) (*Function, error) {
 	}
 	text, err := normalize(o.scope, source)
 	if err == nil {
-		_, err = o.scope.Function("("+text+")", engine.Plain)
+		err = o.scope.Parses("(" + text + ")")
 	}
 	if err != nil {
 		return nil, o.failure(err)

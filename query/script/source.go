@@ -45,14 +45,18 @@ func normalize(p parser, source string) (string, error) {
 
 func parses(p parser, function string) bool { return p.Parses("("+function+")") == nil }
 
-// mostStatements limits the statement ends that are tried.
-const mostStatements = 64
+const (
+	// maxStatements limits the statement ends that are tried.
+	maxStatements = 64
+	// maxParsed limits the bytes that are parsed for that.
+	maxParsed = 4 << 20
+)
 
 // lastReturned adds a return before the last statement of s if that is an
 // expression; otherwise it returns whole.
 func lastReturned(p parser, s, whole string) string {
 	end := len(s)
-	for range mostStatements {
+	for range min(maxStatements, maxParsed/(len(s)+1)) {
 		at := strings.LastIndexAny(s[:end], ";}\n")
 		if at < 0 {
 			break

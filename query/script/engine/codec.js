@@ -263,7 +263,7 @@
 
   // --- from JavaScript to BSON ---
 
-  const mostBytes = 64 << 20, mostDepth = 150;
+  const mostBytes = 34 << 20, mostDepth = 150;
   let written = 0;
   const element = (type, name, payload) => {
     written += payload.length + name.length + 2;
@@ -413,6 +413,7 @@
     int(_, n) { return make(T.int, 0, word(n | 0)); },
     timestamp(t, i) { return make(T.ts, 0, word(i | 0) + word(t | 0)); },
     ask(question, s) {
+      if (s.length > mostBytes / 2) throw new TypeError("the argument is too long");
       const answer = ask(question, utf8(String(s)));
       return typeof answer === "string" ? text(answer) : null;
     },

@@ -85,7 +85,7 @@ func (h *heap) allocate(bytes uint64) uintptr {
 func (h *heap) deny() {
 	h.denied = true
 	if h.spare != nowhere {
-		h.add(h.spare, h.length[h.spare])
+		h.deallocate(h.base + uintptr(h.spare)*unit)
 		h.spare = nowhere
 	}
 }

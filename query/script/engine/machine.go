@@ -172,9 +172,9 @@ func (m *machine) host(tls *libc.TLS, context uintptr, _ lib.TJSValue, n int32, 
 
 // --- values ---
 
-// string makes a string of the engine. If there is no memory, it is an exception.
+// string makes a string of the engine, of valid UTF-8. If there is no memory, it is an
+// exception.
 func (m *machine) string(s string) lib.TJSValue {
-	s = strings.ToValidUTF8(s, "\uFFFD")
 	p, err := libc.CString(s)
 	if err != nil {
 		return lib.XJS_ThrowOutOfMemory(m.tls, m.context)

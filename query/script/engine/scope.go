@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strconv"
+	"strings"
 
 	"modernc.org/libquickjs"
 )
@@ -166,7 +167,7 @@ const (
 
 // Function evaluates an expression that is a function, for Call.
 func (s *Scope) Function(text string, w Wrap) (handle int, err error) {
-	_, rest, err := s.enter(s.fn, text, int(w))
+	_, rest, err := s.enter(s.fn, strings.ToValidUTF8(text, "\uFFFD"), int(w))
 	if err != nil {
 		return 0, err
 	}
