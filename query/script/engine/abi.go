@@ -8,8 +8,7 @@ import (
 )
 
 // The engine is C that was translated to Go. It takes addresses as uintptr: of
-// functions, and of memory that the garbage collector does not move because a
-// machine, which is on the heap, holds it. This file has all conversions.
+// functions, and of memory that is not Go's. This file has all conversions.
 
 // function is the address of a function as the engine calls it. The function must
 // stay reachable as long as the engine has the address.
@@ -18,29 +17,42 @@ func function[F any](f F) uintptr { return *(*uintptr)(unsafe.Pointer(&f)) }
 // functionAt is the function of the engine that has an address.
 func functionAt[F any](p uintptr) F { return *(*F)(unsafe.Pointer(&p)) }
 
-// address is that of a part of a machine, or of a global variable.
+// at is what the engine has at an address.
+func at[T any](p uintptr) *T {
+	var t T
+	return (*T)(unsafe.Pointer(unsafe.SliceData(libc.GoBytes(p, int(unsafe.Sizeof(t))))))
+}
+
+// address is that of a part of what at has returned.
 func address[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }
 
-const (
-	// slotBytes is the size of a value.
-	slotBytes = unsafe.Sizeof(libquickjs.TJSValue{})
-	// counterAt is where a context has the number of branches and calls that are
-	// left until the engine asks whether to go on.
-	counterAt = unsafe.Offsetof(libquickjs.TJSContext{}.Finterrupt_counter)
-	// sizeAt is where the engine has the number of bytes that it has allocated, by
-	// which it decides when to collect garbage.
-	sizeAt = unsafe.Offsetof(libquickjs.TJSMallocState{}.Fmalloc_size)
-	// evalAt is where a context has the address of the function that translates
-	// every text.
-	evalAt = unsafe.Offsetof(libquickjs.TJSContext{}.Feval_internal)
-	// addressBytes is the size of an address.
-	addressBytes = unsafe.Sizeof(uintptr(0))
-	// codeBytes is the size of what the engine knows of a function.
-	codeBytes = unsafe.Sizeof(libquickjs.TJSFunctionBytecode{})
-)
+// pointer is the address that a value of the engine stands for.
+func pointer(v libquickjs.TJSValue) uintptr { return *(*uintptr)(unsafe.Pointer(&v)) }
 
-// name is the address of a text that ends with a zero byte.
-func name(text *[8]byte) uintptr { return address(text) }
+// slotBytes is the size of a value of the engine.
+const slotBytes = unsafe.Sizeof(libquickjs.TJSValue{})
 
-// bytesAt copies memory of the engine.
-func bytesAt(p uintptr, n int) []byte { return append([]byte(nil), libc.GoBytes(p, n)...) }
+// shared is memory for what the engine gets the addresses of.
+type shared struct {
+	allocator         libquickjs.TJSMallocFunctions
+	args              [4]libquickjs.TJSValue
+	length            libquickjs.Tsize_t
+	file, ask, failed [8]byte // texts that end with a zero byte
+	errorParts        [3][8]byte
+}
+
+// newShared allocates it; nil: there is no memory.
+func newShared(tls *libc.TLS) *shared {
+	p := libc.Xcalloc(tls, 1, libquickjs.Tsize_t(unsafe.Sizeof(shared{})))
+	if p == 0 {
+		return nil
+	}
+	s := at[shared](p)
+	copy(s.file[:], "<eval>")
+	copy(s.ask[:], "$ask")
+	copy(s.failed[:], "stopped")
+	for i, name := range []string{"name", "message", "stack"} {
+		copy(s.errorParts[i][:], name)
+	}
+	return s
+}

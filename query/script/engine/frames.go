@@ -25,23 +25,16 @@ type frames struct {
 	translate evaluator // the engine's
 	largest   int       // bytes of a call
 	taken     int64     // of the budget
-
-	// What the engine has the addresses of.
-	original, replaced uintptr
-	code               lib.TJSFunctionBytecode
-	constant           lib.TJSValue
-	inner              uintptr
 }
 
 // evaluator is the engine's function for eval, Function, and all scripts.
 type evaluator = func(tls *libc.TLS, context uintptr, this lib.TJSValue, text uintptr, n lib.Tsize_t, file uintptr, flags, scope int32) lib.TJSValue
 
-// watchFrames makes the engine translate by evaluate.
+// watchFrames makes the engine translate by machine.translate.
 func (m *machine) watchFrames() {
-	f := &m.frames
-	libc.Xmemcpy(m.tls, address(&f.original), m.context+evalAt, lib.Tsize_t(addressBytes))
-	f.translate, f.replaced = functionAt[evaluator](f.original), register(m, m.translate)
-	libc.Xmemcpy(m.tls, m.context+evalAt, address(&f.replaced), lib.Tsize_t(addressBytes))
+	c := at[lib.TJSContext](m.context)
+	m.frames.translate = functionAt[evaluator](c.Feval_internal)
+	c.Feval_internal = register(m, m.translate)
 }
 
 // translate translates a text, and runs it if its calls do not take too much memory.
@@ -70,16 +63,11 @@ func (m *machine) translate(tls *libc.TLS, context uintptr, this lib.TJSValue, t
 
 // frame is how many bytes a call of a function takes, or of any within it.
 func (m *machine) frame(v lib.TJSValue) int {
-	f := &m.frames
-	f.constant = v
-	libc.Xmemcpy(m.tls, address(&f.inner), address(&f.constant), lib.Tsize_t(addressBytes))
-	libc.Xmemcpy(m.tls, address(&f.code), f.inner, lib.Tsize_t(codeBytes))
-	c := f.code
-	bytes := (int(c.Farg_count)+int(c.Fvar_count)+int(c.Fstack_size))*int(slotBytes) + int(c.Fvar_ref_count)*int(addressBytes)
+	c := at[lib.TJSFunctionBytecode](pointer(v))
+	bytes := (int(c.Farg_count)+int(c.Fvar_count)+int(c.Fstack_size))*int(slotBytes) + 8*int(c.Fvar_ref_count)
 	for i := range uintptr(c.Fcpool_count) {
-		libc.Xmemcpy(m.tls, address(&f.constant), c.Fcpool+i*slotBytes, lib.Tsize_t(slotBytes))
-		if f.constant.Ftag == lib.EJS_TAG_FUNCTION_BYTECODE {
-			bytes = max(bytes, m.frame(f.constant))
+		if v := *at[lib.TJSValue](c.Fcpool + i*slotBytes); v.Ftag == lib.EJS_TAG_FUNCTION_BYTECODE {
+			bytes = max(bytes, m.frame(v))
 		}
 	}
 	return bytes

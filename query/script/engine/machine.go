@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"errors"
 	"strconv"
 	"strings"
@@ -21,29 +22,25 @@ type machine struct {
 	frames  frames
 	ask     func(question, text string) (answer string, ok bool, err error)
 
-	// What the engine has the addresses of.
-	allocator lib.TJSMallocFunctions
-	functions []any
-	in, out   [4]lib.TJSValue
-	length    lib.Tsize_t
+	shared    *shared
+	functions []any // that the engine has the addresses of
 }
 
 var (
 	undefined = lib.TJSValue{Ftag: lib.EJS_TAG_UNDEFINED}
 	null      = lib.TJSValue{Ftag: lib.EJS_TAG_NULL}
-
-	fileName    = [8]byte{'<', 'e', 'v', 'a', 'l', '>'}
-	askName     = [8]byte{'$', 'a', 's', 'k'}
-	errorParts  = [3][8]byte{{'n', 'a', 'm', 'e'}, {'m', 'e', 's', 's', 'a', 'g', 'e'}, {'s', 't', 'a', 'c', 'k'}}
-	interrupted = [8]byte{'s', 't', 'o', 'p', 'p', 'e', 'd'}
+	exception = lib.TJSValue{Ftag: lib.EJS_TAG_EXCEPTION}
 )
 
 // newMachine starts an engine with a function $ask.
 func newMachine(h *heap, ask func(question, text string) (string, bool, error)) (*machine, error) {
 	m := &machine{heap: h, tls: libc.NewTLS(), ask: ask}
-	m.allocator = lib.TJSMallocFunctions{Fjs_malloc: register(m, m.malloc), Fjs_free: register(m, m.free), Fjs_realloc: register(m, m.realloc),
+	if m.shared = newShared(m.tls); m.shared == nil {
+		return m, ErrMemory
+	}
+	m.shared.allocator = lib.TJSMallocFunctions{Fjs_malloc: register(m, m.malloc), Fjs_free: register(m, m.free), Fjs_realloc: register(m, m.realloc),
 		Fjs_malloc_usable_size: register(m, m.usableSize)}
-	if m.runtime = lib.XJS_NewRuntime2(m.tls, address(&m.allocator), 0); m.runtime == 0 {
+	if m.runtime = lib.XJS_NewRuntime2(m.tls, address(&m.shared.allocator), 0); m.runtime == 0 {
 		return m, ErrMemory
 	}
 	if m.context = lib.XJS_NewContext(m.tls, m.runtime); m.context == 0 {
@@ -53,10 +50,10 @@ func newMachine(h *heap, ask func(question, text string) (string, bool, error)) 
 	lib.XJS_SetCanBlock(m.tls, m.runtime, 0)
 	lib.XJS_SetMaxStackSize(m.tls, m.runtime, maxCalls)
 	m.watchFrames()
-	f := lib.XJS_NewCFunction2(m.tls, m.context, register(m, m.host), name(&askName), 2, lib.EJS_CFUNC_generic, 0)
+	f := lib.XJS_NewCFunction2(m.tls, m.context, register(m, m.host), address(&m.shared.ask), 2, lib.EJS_CFUNC_generic, 0)
 	global := lib.XJS_GetGlobalObject(m.tls, m.context)
 	defer lib.XFreeValue(m.tls, m.context, global)
-	if lib.XJS_SetPropertyStr(m.tls, m.context, global, name(&askName), f) < 0 {
+	if lib.XJS_SetPropertyStr(m.tls, m.context, global, address(&m.shared.ask), f) < 0 {
 		return m, m.exception()
 	}
 	return m, nil
@@ -71,6 +68,9 @@ func register[F any](m *machine, f F) uintptr {
 // discard gives back all that the machine has. The engine does not run any more: its
 // objects are not freed one by one.
 func (m *machine) discard() {
+	if m.shared != nil {
+		libc.Xfree(m.tls, address(m.shared))
+	}
 	m.tls.Close()
 	m.heap.budget.giveBack(m.frames.taken)
 	m.heap.release()
@@ -82,7 +82,7 @@ func (m *machine) discard() {
 func (m *machine) interrupt() {
 	m.stop.Store(true)
 	if m.context != 0 {
-		libc.AtomicStoreNInt32(m.context+counterAt, 1, 0)
+		atomic.StoreInt32(&at[lib.TJSContext](m.context).Finterrupt_counter, 1)
 	}
 }
 
@@ -99,21 +99,20 @@ func (m *machine) stopped(*libc.TLS, uintptr, uintptr) int32 {
 	return 0
 }
 
-// note tells the engine how much it has allocated.
-func (m *machine) note(tls *libc.TLS, state uintptr) {
-	libc.Xmemcpy(tls, state+sizeAt, address(&m.heap.used), lib.Tsize_t(8))
-}
+// note tells the engine how much it has allocated, by which it decides when to collect
+// garbage.
+func (m *machine) note(state uintptr) { at[lib.TJSMallocState](state).Fmalloc_size = m.heap.used }
 
-func (m *machine) malloc(tls *libc.TLS, state uintptr, n lib.Tsize_t) uintptr {
+func (m *machine) malloc(_ *libc.TLS, state uintptr, n lib.Tsize_t) uintptr {
 	p := m.heap.allocate(n)
-	m.note(tls, state)
+	m.note(state)
 	return p
 }
 
-func (m *machine) free(tls *libc.TLS, state, p uintptr) {
+func (m *machine) free(_ *libc.TLS, state, p uintptr) {
 	if p != 0 {
 		m.heap.deallocate(p)
-		m.note(tls, state)
+		m.note(state)
 	}
 }
 
@@ -127,7 +126,7 @@ func (m *machine) realloc(tls *libc.TLS, state, p uintptr, n lib.Tsize_t) uintpt
 		m.free(tls, state, p)
 		return 0
 	case m.heap.resize(p, n):
-		m.note(tls, state)
+		m.note(state)
 		return p
 	}
 	q := m.heap.allocate(n)
@@ -135,7 +134,7 @@ func (m *machine) realloc(tls *libc.TLS, state, p uintptr, n lib.Tsize_t) uintpt
 		libc.Xmemcpy(tls, q, p, min(n, m.heap.size(p)))
 		m.heap.deallocate(p)
 	}
-	m.note(tls, state)
+	m.note(state)
 	return q
 }
 
@@ -151,19 +150,18 @@ func (m *machine) host(tls *libc.TLS, context uintptr, _ lib.TJSValue, n int32, 
 	if n != 2 {
 		return undefined
 	}
-	libc.Xmemcpy(tls, address(&m.in), args, lib.Tsize_t(2*slotBytes))
-	list := [2]lib.TJSValue{m.in[0], m.in[1]}
+	list := at[[2]lib.TJSValue](args)
 	question, ok1 := m.text(list[0])
 	text, ok2 := m.text(list[1])
 	if !ok1 || !ok2 {
-		return lib.TJSValue{Ftag: lib.EJS_TAG_EXCEPTION}
+		return exception
 	}
 	answer, ok, err := m.ask(question, text)
 	switch {
 	case err != nil || m.stop.Load():
-		lib.XJS_ThrowInternalError(tls, context, name(&interrupted), 0)
+		lib.XJS_ThrowInternalError(tls, context, address(&m.shared.failed), 0)
 		lib.XJS_SetUncatchableException(tls, context, 1)
-		return lib.TJSValue{Ftag: lib.EJS_TAG_EXCEPTION}
+		return exception
 	case !ok:
 		return null
 	}
@@ -185,12 +183,12 @@ func (m *machine) string(s string) lib.TJSValue {
 
 // text converts a value to a string; !ok: that threw an exception.
 func (m *machine) text(v lib.TJSValue) (s string, ok bool) {
-	p := lib.XJS_ToCStringLen2(m.tls, m.context, address(&m.length), v, 0)
+	p := lib.XJS_ToCStringLen2(m.tls, m.context, address(&m.shared.length), v, 0)
 	if p == 0 {
 		return "", false
 	}
 	defer lib.XJS_FreeCString(m.tls, m.context, p)
-	return strings.ToValidUTF8(string(libc.GoBytes(p, int(m.length))), "\uFFFD"), true
+	return strings.ToValidUTF8(string(libc.GoBytes(p, int(m.shared.length))), "\uFFFD"), true
 }
 
 // take converts a value that is not needed any more to a string.
@@ -221,8 +219,8 @@ func (m *machine) exception() error {
 	e := lib.XJS_GetException(m.tls, m.context)
 	defer lib.XFreeValue(m.tls, m.context, e)
 	var parts [3]string
-	for i := range errorParts {
-		v := lib.XJS_GetPropertyStr(m.tls, m.context, e, name(&errorParts[i]))
+	for i := range m.shared.errorParts {
+		v := lib.XJS_GetPropertyStr(m.tls, m.context, e, address(&m.shared.errorParts[i]))
 		if tag := int32(v.Ftag); tag == lib.EJS_TAG_STRING || tag == lib.EJS_TAG_STRING_ROPE {
 			parts[i], _ = m.text(v)
 		}
@@ -257,14 +255,14 @@ func (m *machine) source(text string, f func(p uintptr, n lib.Tsize_t) lib.TJSVa
 // evaluate runs a script.
 func (m *machine) evaluate(text string) (lib.TJSValue, error) {
 	return m.source(text, func(p uintptr, n lib.Tsize_t) lib.TJSValue {
-		return lib.XJS_Eval(m.tls, m.context, p, n, name(&fileName), lib.MJS_EVAL_TYPE_GLOBAL)
+		return lib.XJS_Eval(m.tls, m.context, p, n, address(&m.shared.file), lib.MJS_EVAL_TYPE_GLOBAL)
 	})
 }
 
 // parse translates a script, and does not run it.
 func (m *machine) parse(text string) (lib.TJSValue, error) {
 	return m.source(text, func(p uintptr, n lib.Tsize_t) lib.TJSValue {
-		return lib.XJS_Eval(m.tls, m.context, p, n, name(&fileName), lib.MJS_EVAL_TYPE_GLOBAL|lib.MJS_EVAL_FLAG_COMPILE_ONLY)
+		return lib.XJS_Eval(m.tls, m.context, p, n, address(&m.shared.file), lib.MJS_EVAL_TYPE_GLOBAL|lib.MJS_EVAL_FLAG_COMPILE_ONLY)
 	})
 }
 
@@ -274,11 +272,11 @@ func (m *machine) compile(text string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := lib.XJS_WriteObject(m.tls, m.context, address(&m.length), v, lib.MJS_WRITE_OBJ_BYTECODE)
+	p := lib.XJS_WriteObject(m.tls, m.context, address(&m.shared.length), v, lib.MJS_WRITE_OBJ_BYTECODE)
 	if p == 0 {
 		return nil, errors.New("the engine cannot write code")
 	}
-	return bytesAt(p, int(m.length)), nil
+	return bytes.Clone(libc.GoBytes(p, int(m.shared.length))), nil
 }
 
 // load runs what compile has made.
@@ -305,7 +303,7 @@ func (m *machine) load(code []byte) error {
 func (m *machine) call(f lib.TJSValue, args ...any) (string, error) {
 	n := 0
 	defer func() {
-		for _, v := range m.out[:n] {
+		for _, v := range m.shared.args[:n] {
 			lib.XFreeValue(m.tls, m.context, v)
 		}
 	}()
@@ -320,10 +318,10 @@ func (m *machine) call(f lib.TJSValue, args ...any) (string, error) {
 		if failed(v) {
 			return "", m.exception()
 		}
-		m.out[n] = v
+		m.shared.args[n] = v
 		n++
 	}
-	return m.take(lib.XJS_Call(m.tls, m.context, f, undefined, int32(n), address(&m.out)))
+	return m.take(lib.XJS_Call(m.tls, m.context, f, undefined, int32(n), address(&m.shared.args)))
 }
 
 // number is the number of a question.
