@@ -72,7 +72,7 @@ func (s *Server) open(path string) (warnings []string, err error) {
 	s.log.Info().Str("storageEngine", name).Str("dbpath", path).Msg("Opening the storage engine")
 	opened, err := engines.Open(name, engines.Options{
 		Path: path, URI: s.config.StorageURI, Indexer: commands.NewIndexer(), Repair: s.config.Repair, CompactMinBytes: compactFrom, CacheBytes: cache,
-		FileMode: s.config.FileMode, Fault: s.config.fault, OrphanIndexes: commands.OrphanIndexes(), Progress: s.opening.reading, Indexing: s.opening.indexing,
+		Version: s.config.Version, FileMode: s.config.FileMode, Fault: s.config.fault, OrphanIndexes: commands.OrphanIndexes(), Progress: s.opening.reading, Indexing: s.opening.indexing,
 		Logger: func(format string, args ...any) { s.log.Warn().Msgf(format, args...) },
 	})
 	if err != nil {

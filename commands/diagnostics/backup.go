@@ -51,6 +51,9 @@ func runBackup(c *kernel.Call) error {
 	}
 	began := c.Svc.Real.Now()
 	info, err := engine.Backup(c.Ctx, path)
+	if err == nil {
+		err = storage.NoteVersion(path, c.Svc.Options.DuskDB, 0)
+	}
 	switch {
 	case errors.Is(err, storage.ErrPathExists):
 		return mongoerr.Newf(mongoerr.FileAlreadyOpen, "%v", err).WithCause(err)

@@ -27,7 +27,7 @@ func streamBackup(c *kernel.Call) error {
 	if err != nil {
 		return err
 	}
-	source := stream.NewSource(txn)
+	source := stream.NewSource(txn, c.Svc.Options.DuskDB)
 	source.Within(c.Ctx)
 	return exec.FirstBatch(c, exec.CursorRequest{
 		NS: storage.Namespace{DB: "admin", Coll: backupCursor}, It: source, BatchSize: 0, NoTimeout: true, OfConn: true,

@@ -37,6 +37,7 @@ type Options struct {
 	// background; 0: the engine's default, negative: never.
 	CompactMinBytes int64
 	FileMode        os.FileMode                   // of new files; 0: 0600
+	Version         string                        // of DuskDB, which is noted in the directory; "": it is not
 	Progress        func(read, size int64)        // called while a log is read at the start; may be nil
 	Indexing        func(done, total int64)       // called while the indexes are built after that; may be nil
 	Fault           func(step, path string) error // makes operations on the disk fail in tests; may be nil
@@ -150,6 +151,11 @@ func Open(name string, o Options) (Opened, error) {
 		return Opened{}, err
 	}
 	opened, err := e.openAt(o)
+	if err == nil && !e.remote && o.Path != Memory {
+		if err := storage.NoteVersion(o.Path, o.Version, o.FileMode); err != nil && o.Logger != nil {
+			o.Logger("storage: %v", err) // no data depend on it
+		}
+	}
 	if err == nil && Wrap != nil {
 		opened.Engine = Wrap(opened.Engine)
 	}

@@ -31,7 +31,7 @@ func open(o engines.Options) (engines.Opened, error) {
 }
 
 func options(o engines.Options) postgres.Options {
-	return postgres.Options{URI: o.URI, Indexer: o.Indexer, Watched: watched, MustExist: o.MustExist, Logger: o.Logger}
+	return postgres.Options{URI: o.URI, Indexer: o.Indexer, Watched: watched, MustExist: o.MustExist, Version: o.Version, Logger: o.Logger}
 }
 
 // target makes the tables of a database the target of a copy.

@@ -106,6 +106,9 @@ func (o *op) encode(b []byte) []byte {
 	return b
 }
 
+// errNewer reports an operation of a newer version.
+var errNewer = errors.New("a newer version of DuskDB wrote the log, and is needed to read it: it is not damaged")
+
 // errShort reports a group that ends within an operation.
 var errShort = errors.New("an operation in the log is cut short")
 
@@ -135,7 +138,7 @@ func decodeOp(b []byte, before []op, room *[]byte) (o op, rest []byte, err error
 		o.num = uint32(uvarint())
 	case opHeader:
 	default:
-		return o, nil, fmt.Errorf("unknown operation %q: the log was written by a newer version", o.kind)
+		return o, nil, fmt.Errorf("unknown operation %q: %w", o.kind, errNewer)
 	}
 	if o.kind == opRecord {
 		o.id = storage.RecordID(uvarint())

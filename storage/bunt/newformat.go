@@ -3,25 +3,16 @@ package bunt
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
+	"path/filepath"
 	"strconv"
-)
+	"strings"
 
-// FormatError reports a log of a format that this version does not know.
-type FormatError struct {
-	Path   string
-	Format int // of the log
-}
+	"github.com/duskdb/duskdb/storage"
+)
 
 // newestFormat is the format that formatName names.
 const newestFormat = 3
-
-// Error says what is needed.
-func (e *FormatError) Error() string {
-	return fmt.Sprintf("%s has format %d, and this version reads formats up to %d: a newer version of DuskDB wrote it, and is needed to read it. The file was left as it is",
-		e.Path, e.Format, newestFormat)
-}
 
 // formatPrefix begins the names of all formats; a number and a line feed
 // follow.
@@ -40,8 +31,31 @@ func checkFormat(f io.ReaderAt, path string) error {
 	if !ok || !ended {
 		return nil
 	}
-	if format, err := strconv.Atoi(string(number)); err == nil && format > newestFormat {
-		return &FormatError{Path: path, Format: format}
+	if format, err := strconv.ParseInt(string(number), 10, 64); err == nil && format > newestFormat {
+		return newerFormat(path, format)
 	}
 	return nil
 }
+
+// newerFormat is the error of a file that a newer version wrote.
+func newerFormat(path string, format int64) error {
+	return &storage.NewerFormatError{Where: path, Format: format, Newest: newestFormat, Version: storage.WrittenBy(filepath.Dir(path))}
+}
+
+// statePrefix begins the content of a state file of any format.
+const statePrefix = "duskdb-state-"
+
+// checkState refuses a state file of a newer format: the log that belongs to it may have
+// another name.
+func checkState(text, path string) error {
+	rest, ok := strings.CutPrefix(text, statePrefix)
+	number, _, ended := strings.Cut(rest, "\n")
+	format, err := strconv.ParseInt(number, 10, 64)
+	if !ok || !ended || err != nil || format <= newestState {
+		return nil
+	}
+	return &storage.NewerFormatError{Where: path, Format: format, Newest: newestState, Version: storage.WrittenBy(filepath.Dir(path))}
+}
+
+// newestState is the format of the state file.
+const newestState = 1

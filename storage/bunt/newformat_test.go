@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/storagetest"
 )
 
@@ -23,12 +24,12 @@ func TestNewerFormat(t *testing.T) {
 		must(t, os.WriteFile(filepath.Join(dir, logName), log, 0o600))
 		for _, repair := range []bool{false, true} {
 			_, err := Open(Options{Path: dir, Indexer: storagetest.Indexer{}, Repair: repair})
-			var format *FormatError
+			var format *storage.NewerFormatError
 			if !errors.As(err, &format) || !strings.Contains(err.Error(), "formats up to 3") {
 				t.Errorf("%s, repair %v: %v", name, repair, err)
 			}
 		}
-		if _, err := Check(dir, storagetest.Indexer{}); err == nil || strings.Contains(err.Error(), "damaged") {
+		if _, err := Check(dir, storagetest.Indexer{}); err == nil || !strings.Contains(err.Error(), "It is not damaged") {
 			t.Errorf("%s: check: %v", name, err)
 		}
 		if !bytes.Equal(readLog(t, dir), log) {

@@ -35,9 +35,13 @@ func (s logState) String() string {
 // readState reads the state file of a directory. The result is zero, and
 // claims nothing, if the file is missing or a crash left it unreadable.
 func readState(dir string) (s logState, err error) {
-	b, err := os.ReadFile(filepath.Join(dir, stateName))
+	path := filepath.Join(dir, stateName)
+	b, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return logState{}, nil
+	}
+	if err == nil {
+		err = checkState(string(b), path)
 	}
 	if err != nil {
 		return logState{}, err

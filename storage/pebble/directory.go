@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/internal/datadir"
 )
 
@@ -27,18 +28,6 @@ const formatPrefix = "duskdb-pebble-"
 //
 //	2  unique indexes have one row for each key, with the id as its value
 const newestFormat = 2
-
-// FormatError reports a directory of a format that this version does not know.
-type FormatError struct {
-	Path   string
-	Format string // as the marker has it
-}
-
-// Error says what is needed.
-func (e *FormatError) Error() string {
-	return fmt.Sprintf("%s has format %q, and this version reads formats up to %d: a newer version of DuskDB wrote it, and is needed to read it. The directory was left as it is",
-		e.Path, e.Format, newestFormat)
-}
 
 // openDirectory checks, makes and locks the data directory.
 func openDirectory(dir string, mode os.FileMode) (lock *os.File, err error) {
@@ -84,8 +73,11 @@ func checkMarker(dir string) (format int, err error) {
 		return 0, err
 	}
 	number, ok := strings.CutPrefix(strings.TrimSuffix(string(b), "\n"), formatPrefix)
-	if format, err = strconv.Atoi(number); !ok || err != nil || format < 1 || format > newestFormat {
-		return 0, &FormatError{Path: path, Format: strings.TrimSpace(string(b))}
+	switch format, err = strconv.Atoi(number); {
+	case !ok || err != nil || format < 1:
+		return 0, fmt.Errorf("%s is damaged: it names no format of DuskDB, but says %.40q; restore it from a backup. Nothing was changed", path, strings.TrimSpace(string(b)))
+	case format > newestFormat:
+		return 0, &storage.NewerFormatError{Where: path, Format: int64(format), Newest: newestFormat, Version: storage.WrittenBy(dir)}
 	}
 	return format, nil
 }

@@ -26,11 +26,11 @@ func TestLocked(t *testing.T) {
 
 // TestNewerFormat: the directory of a newer version is left as it is.
 func TestNewerFormat(t *testing.T) {
-	for _, marker := range []string{"duskdb-pebble-3\n", "duskdb-pebble-0\n", "something else", ""} {
+	for marker, isNewer := range map[string]bool{"duskdb-pebble-3\n": true, "duskdb-pebble-0\n": false, "something else": false, "": false} {
 		dir := t.TempDir()
 		must(t, os.WriteFile(filepath.Join(dir, markerName), []byte(marker), 0o600))
-		var format *FormatError
-		if _, err := Open(Options{Path: dir, Indexer: storagetest.Indexer{}}); !errors.As(err, &format) {
+		var format *storage.NewerFormatError
+		if _, err := Open(Options{Path: dir, Indexer: storagetest.Indexer{}}); err == nil || errors.As(err, &format) != isNewer {
 			t.Errorf("%q: %v", marker, err)
 		}
 		if left, _ := os.ReadDir(dir); len(left) != 1 {

@@ -322,7 +322,7 @@ func TestTrips(t *testing.T) {
 func TestWaitsForDatabase(t *testing.T) {
 	t.Parallel()
 	db := pgtest.Own(t)
-	options := postgres.Options{URI: db.URI(""), Schema: "own", Indexer: storagetest.Indexer{}, Logger: t.Logf}
+	options := postgres.Options{URI: db.URI(""), Schema: "own", Indexer: storagetest.Indexer{}, Logger: t.Logf, Version: "7.8.9"}
 	db.Kill()
 	opened := make(chan error, 1)
 	go func() {
@@ -340,7 +340,8 @@ func TestWaitsForDatabase(t *testing.T) {
 	defer func() { _ = admin.Close(ctx) }()
 	_, err = admin.Exec(ctx, "update own.meta set format = 99").ReadAll()
 	must(t, err)
-	if _, err := postgres.Open(ctx, options); !errors.Is(err, postgres.ErrFormat) {
+	var newer *storage.NewerFormatError
+	if _, err := postgres.Open(ctx, options); !errors.As(err, &newer) || newer.Version != "7.8.9" || newer.Format != 99 {
 		t.Errorf("tables of a newer format: %v", err)
 	}
 	options.URI = pgtest.With(options.URI, "poolSize", "none")

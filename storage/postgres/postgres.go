@@ -57,6 +57,8 @@ type Options struct {
 	Address string
 	// Logger receives messages about background work.
 	Logger func(format string, args ...any)
+	// Version is that of DuskDB, which the tables that it makes are marked with.
+	Version string
 	// MustExist makes Open fail if there are no tables, instead of making them.
 	MustExist bool
 	copying   bool // the tables have an unfinished copy, of this process

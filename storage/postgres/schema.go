@@ -9,6 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/duskdb/duskdb/storage"
+
 	"github.com/duskdb/duskdb/clock"
 )
 
@@ -45,9 +47,6 @@ var migrations = [...][]string{{
 
 // tables are all of them but meta.
 var tables = []string{"kv", "head", "catalog", "stats", "server", "lease", "claim", "snapshot"}
-
-// ErrFormat reports tables of a newer version.
-var ErrFormat = errors.New("the tables were made by a newer version of DuskDB")
 
 // quoted quotes a name.
 func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
@@ -112,7 +111,7 @@ func (s *store) createOnce(ctx context.Context) error {
 	case found == unfinished:
 		return unfinishedError(s.opts.Schema)
 	case found > int64(format):
-		return newerFormat(s.opts.Schema, found)
+		return newerFormat(ctx, c, s.opts.Schema, found)
 	}
 	for n := int(found); n < format; n++ {
 		for _, sql := range migrations[n] {
@@ -120,6 +119,9 @@ func (s *store) createOnce(ctx context.Context) error {
 		}
 	}
 	c.simple(fmt.Sprintf(`update meta set format = %d`, format))
+	if found < int64(format) && s.opts.Version != "" {
+		c.simple(`comment on table meta is '` + strings.ReplaceAll(s.opts.Version, "'", "''") + `'`)
+	}
 	c.simple(`commit`)
 	return c.run(ctx, nil)
 }
@@ -175,8 +177,13 @@ func (s *store) readFormat(ctx context.Context) (int64, error) {
 	return formatOf(ctx, c)
 }
 
-func newerFormat(schema string, found int64) error {
-	return fmt.Errorf("%w: the schema %s has format %d, this version knows formats up to %d; use the newer version", ErrFormat, quoted(schema), found, format)
+// newerFormat is the error of tables that a newer version made, with the version that the
+// comment of meta names.
+func newerFormat(ctx context.Context, c *conn, schema string, found int64) error {
+	e := &storage.NewerFormatError{Where: "the schema " + quoted(schema) + " of the database", Format: found, Newest: int64(format)}
+	c.simple(`select coalesce(obj_description(to_regclass('meta')), '')`)
+	_ = c.run(ctx, func(_ int, v [][]byte) error { e.Version = string(v[0]); return nil }) // a database may lack it
+	return e
 }
 
 // checkCopying makes sure that the tables are those that a Target has made.

@@ -117,7 +117,7 @@ func (t *Target) vacant(ctx context.Context, found int64, schema string) error {
 		return nil
 	}
 	if found > int64(format) {
-		return newerFormat(schema, found)
+		return newerFormat(ctx, t.lock, schema, found)
 	}
 	var counts [2]int
 	t.lock.simple("select count(*)::text from server where until > now()")

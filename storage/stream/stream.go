@@ -1,7 +1,7 @@
 // Package stream writes the state of an engine as a sequence of documents, from which
 // any engine can be filled: a backup that needs no directory. The documents are
 //
-//	{duskdbBackup: 1, collections: n}                                the first
+//	{duskdbBackup: 1, collections: n, version}                       the first
 //	{collection: {db, name, uuid, options, indexes: [{name, spec}]}} one for each
 //	{records: BinData}                                               of the collection before, in their order
 //	{end: {collections, records, bytes, sha256}}                     the last
@@ -44,18 +44,21 @@ type Totals struct {
 
 // Source makes the documents of the state that a snapshot transaction sees.
 type Source struct {
-	txn   storage.Txn
-	list  []*storage.Info
-	sum   hash.Hash
-	done  Totals
-	begun bool
-	ended bool
-	open  bool // records of list[0] are being read
-	after storage.RecordID
+	txn     storage.Txn
+	version string
+	list    []*storage.Info
+	sum     hash.Hash
+	done    Totals
+	begun   bool
+	ended   bool
+	open    bool // records of list[0] are being read
+	after   storage.RecordID
 }
 
-// NewSource returns a Source. Close ends the transaction.
-func NewSource(txn storage.Txn) *Source { return &Source{txn: txn, sum: sha256.New()} }
+// NewSource returns a Source. version is that of DuskDB. Close ends the transaction.
+func NewSource(txn storage.Txn, version string) *Source {
+	return &Source{txn: txn, version: version, sum: sha256.New()}
+}
 
 // Within sets the context of the next calls.
 func (s *Source) Within(ctx context.Context) { s.txn.Within(ctx) }
@@ -81,7 +84,7 @@ func (s *Source) next() (d value.Doc, err error) {
 			return nil, err
 		}
 		s.begun = true
-		return value.NewDoc("duskdbBackup", value.Int32(format), "collections", value.Int64(int64(len(s.list)))), nil
+		return value.NewDoc("duskdbBackup", value.Int32(format), "collections", value.Int64(int64(len(s.list))), "version", value.String(s.version)), nil
 	}
 	for len(s.list) > 0 {
 		if !s.open {
@@ -158,7 +161,7 @@ func Load(ctx context.Context, r io.Reader, update Updater, step func(bytes int6
 	case v.IsMissing():
 		return Totals{}, errors.New("this is no backup of DuskDB")
 	case v.SafeInt64() != format:
-		return Totals{}, fmt.Errorf("the backup has the format %s, and this version reads %d: a newer version of DuskDB is needed", v, format)
+		return Totals{}, &storage.NewerFormatError{Where: "the backup", Format: v.SafeInt64(), Newest: format, Version: head.Lookup("version").Str()}
 	}
 	l.expected = head.Lookup("collections").SafeInt64()
 	for {
