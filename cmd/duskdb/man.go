@@ -69,6 +69,9 @@ The process that has the directory open. Do not remove it.
 .I duskdb.state
 The length of the log when it was last created, compacted or closed.
 .TP
+.I duskdb.version
+The version that wrote to the directory last.
+.TP
 .I duskdb.reserve
 Space reserved for deletes on a full disk.
 .TP
