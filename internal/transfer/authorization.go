@@ -62,9 +62,11 @@ func (a *authorization) merge(d *dump) error {
 		b.String("tempRolesCollection", "admin."+temporary[roles])
 	}
 	_, err := d.to.Run(b.Bool("drop", d.Drop).String("db", db).String("$db", "admin").Doc())
-	for k := range a.collected {
-		drop := importer{ImportOptions: ImportOptions{Database: "admin", Collection: temporary[k]}, to: d.to}
-		err = errors.Join(err, drop.drop())
+	for _, k := range []kind{users, roles} {
+		if a.collected[k] {
+			drop := importer{ImportOptions: ImportOptions{Database: "admin", Collection: temporary[k]}, to: d.to}
+			err = errors.Join(err, drop.drop())
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("users and roles: %w", err)

@@ -137,9 +137,9 @@ func (d *dump) adminUsers(db string, datas map[string]string) error {
 	if db != "admin" || !d.UsersAndRoles {
 		return nil
 	}
-	for name, k := range map[string]kind{"system.users": users, "system.roles": roles} {
+	for _, name := range []string{"system.users", "system.roles"} {
 		if path := datas[name]; path != "" {
-			if err := d.special(k, db, name, path); err != nil {
+			if err := d.special(kindOf(db, name), db, name, path); err != nil {
 				return err
 			}
 		}
@@ -150,26 +150,12 @@ func (d *dump) adminUsers(db string, datas map[string]string) error {
 // match finds the files of each collection by its name. The buckets of a time series
 // belong to the metadata with the name of the series.
 func match(metas, datas map[string]string) (map[string]pair, error) {
-	pairs, named := map[string]pair{}, map[string]string{} // named: by the name of a file of documents
-	for file, path := range metas {
-		meta, err := readMetadata(path)
-		if err != nil {
-			return nil, err
-		}
-		name, err := nameOf(file, meta)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		pairs[name] = pair{meta: meta}
-		named[file] = name
+	pairs, named, err := described(metas)
+	if err != nil {
+		return nil, err
 	}
-	for name, p := range pairs {
-		if c := (restored{meta: p.meta}); c.isSeries() && !reserved.IsBuckets(name) {
-			named[fileName(reserved.Buckets(name))] = name
-			delete(pairs, reserved.Buckets(name))
-		}
-	}
-	for file, path := range datas {
+	for _, file := range slices.Sorted(maps.Keys(datas)) {
+		path := datas[file]
 		name, ok := named[file]
 		if !ok {
 			var err error
@@ -185,6 +171,31 @@ func match(metas, datas map[string]string) (map[string]pair, error) {
 		pairs[name] = p
 	}
 	return pairs, nil
+}
+
+// described reads the metadata: of each collection, and to which collection a file of
+// documents belongs, by its name.
+func described(metas map[string]string) (pairs map[string]pair, named map[string]string, err error) {
+	pairs, named = map[string]pair{}, map[string]string{}
+	for _, file := range slices.Sorted(maps.Keys(metas)) {
+		meta, err := readMetadata(metas[file])
+		if err != nil {
+			return nil, nil, err
+		}
+		name, err := nameOf(file, meta)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", metas[file], err)
+		}
+		pairs[name] = pair{meta: meta}
+		named[file] = name
+	}
+	for name, p := range pairs {
+		if c := (restored{meta: p.meta}); c.isSeries() && !reserved.IsBuckets(name) {
+			named[fileName(reserved.Buckets(name))] = name
+			delete(pairs, reserved.Buckets(name))
+		}
+	}
+	return pairs, named, nil
 }
 
 // Names of files are cut to so many bytes, the last of which are a hash.
