@@ -91,6 +91,10 @@ func unpack(t *testing.T, file, place string) {
 	}
 }
 
+// To record dumps of another version of mongodump, or of more kinds of collections:
+//
+//	go test ./internal/transfer -run TestMongodump -record
+
 // dumps makes dumps of a server in all forms, by the form and where it is from: those
 // stored beside this test, and those of the mongodump that is installed, if any.
 func dumps(t *testing.T, source scene) map[string]string {
