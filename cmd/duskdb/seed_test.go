@@ -115,3 +115,25 @@ func TestNoSeeds(t *testing.T) {
 		}
 	}
 }
+
+// Files of the directory are read as duskdb import reads them: spaces around the fields of CSV
+// do not count, and a .bson file has the whole name of its collection.
+func TestSeedsAreReadAsImports(t *testing.T) {
+	dir := seedDir(t, map[string]string{"c.csv": "a, b\n1, 2\n", "a+b.c.bson": string(value.NewDoc("_id", value.Int32(1)))})
+	srv, err := seeded(t, &serveCmd{InitDB: dir, DBPath: server.Memory}, server.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := transfer.NewConn(srv.Dial())
+	defer conn.Close()
+	reply, err := conn.Run(value.NewDoc("count", value.String("c"), "query", value.Document(value.NewDoc("a", value.Int32(1), "b", value.Int32(2))), "$db", value.String("test")))
+	if err != nil || reply.Lookup("n").SafeInt64() != 1 {
+		t.Errorf("%s, %v", reply, err)
+	}
+	if n := count(t, srv, server.Config{}, "test", "a b.c"); n != 1 {
+		t.Errorf("%d documents of the .bson file", n)
+	}
+	if _, err := seeded(t, &serveCmd{InitDB: seedDir(t, map[string]string{"system.buckets.w.bson": ""}), DBPath: server.Memory}, server.Config{}); err == nil {
+		t.Error("buckets are imported as a collection")
+	}
+}

@@ -27,6 +27,11 @@ const seriesMeta = `{"options":{"timeseries":{"timeField":"ts","metaField":"s"},
 var bucket = value.MustJSON(`{"_id":{"$oid":"695570000000000000000001"},"control":{"version":1,"min":{"ts":{"$date":"2026-01-01T00:00:00Z"},"_id":1},
 	"max":{"ts":{"$date":"2026-01-01T00:00:00Z"},"_id":1}},"meta":1,"data":{"ts":{"0":{"$date":"2026-01-01T00:00:00Z"}},"_id":{"0":1}}}`)
 
+// compressed is a bucket as mongod 5.2 and later write it: one measurement of 2025.
+var compressed = value.MustJSON(`{"_id":{"$oid":"67cc6ff03dc19da48a654135"},"control":{"version":2,"min":{"_id":{"$oid":"68f24fb53dc19da48a654135"},"ts":{"$date":"2025-03-08T16:40:00Z"}},
+	"max":{"_id":{"$oid":"68f24fb53dc19da48a654135"},"ts":{"$date":"2025-03-08T16:40:39.239Z"}},"count":1},"meta":3,
+	"data":{"_id":{"$binary":{"base64":"BwBo8k+1PcGdpIplQTUA","subType":"7"}},"ts":{"$binary":{"base64":"CQBHVKF2lQEAAAA=","subType":"7"}}}}`)
+
 func writeParts(t *testing.T, packed bool, parts []part) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -90,6 +95,7 @@ func TestLayouts(t *testing.T) {
 	}{
 		{name: "time series of 5.0 to 8.2", parts: []part{{"app", "w", seriesMeta, "system.buckets.w", []value.Doc{bucket}}}, docs: map[string]string{"w": `{"ts":{"$date":"2026-01-01T00:00:00Z"},"s":1,"_id":1}`}},
 		{name: "time series from 8.3 on", parts: []part{{"app", "w", seriesMeta, "w", []value.Doc{bucket}}}, docs: map[string]string{"w": `{"ts":{"$date":"2026-01-01T00:00:00Z"},"s":1,"_id":1}`}},
+		{name: "compressed buckets", parts: []part{{"app", "w", strings.Replace(seriesMeta, "86400", "999999999", 1), "system.buckets.w", []value.Doc{compressed}}}, docs: map[string]string{"w": `{"ts":{"$date":"2025-03-08T16:40:39.239Z"},"s":3,"_id":{"$oid":"68f24fb53dc19da48a654135"}}`}},
 		{name: "buckets with metadata of their own", parts: []part{{"app", "system.buckets.w", `{"options":{"validator":{},"clusteredIndex":true,"timeseries":{"timeField":"ts","metaField":"s"}},"indexes":[]}`, "system.buckets.w", []value.Doc{bucket}}}, docs: map[string]string{"w": `{"ts":{"$date":"2026-01-01T00:00:00Z"},"s":1,"_id":1}`}},
 		{name: "both metadata", parts: []part{{"app", "w", seriesMeta, "", nil}, {"app", "system.buckets.w", `{"options":{"validator":{},"timeseries":{"timeField":"ts"}},"indexes":[]}`, "system.buckets.w", []value.Doc{bucket}}}, docs: map[string]string{"w": `{"ts":{"$date":"2026-01-01T00:00:00Z"},"s":1,"_id":1}`}},
 		{name: "buckets without metadata", parts: []part{{"app", "", "", "system.buckets.w", []value.Doc{bucket}}, {"app", "c", `{}`, "c", one}}, docs: map[string]string{"w": "", "system.buckets.w": "", "c": `{"_id":1}`}, left: "app.system.buckets.w"},
