@@ -19,11 +19,14 @@ const (
 	maxColumns = 100000
 	// maxElements is the largest number of commas in the text of a document, outside of
 	// strings. An array that fits into a document has fewer than two million elements.
-	maxElements = 4 << 20
+	maxElements = 5 << 19
+	// maxString is the longest string in it: base64 of what a document can have.
+	maxString = maxDocument / 2 * 3
 )
 
 var (
 	errDepth    = fmt.Errorf("the document is nested deeper than %d levels", value.MaxDepth)
+	errString   = fmt.Errorf("the document has a string of more than %d bytes", maxString)
 	errElements = fmt.Errorf("the document has more than %d elements", maxElements)
 )
 
@@ -42,6 +45,7 @@ func checkJSON(text []byte) error {
 type nesting struct {
 	depth, elements int
 	quoted, escaped bool
+	length          int // of the string; what an escape stands for counts, not its text
 }
 
 // step reads the next byte.
@@ -49,11 +53,16 @@ func (n *nesting) step(c byte) error {
 	switch {
 	case n.quoted && n.escaped:
 		n.escaped = false
+		if c == 'u' { // four digits follow
+			n.length -= 4
+		}
+		return n.char()
 	case n.quoted && c == '\\':
 		n.escaped = true
 	case c == '"':
-		n.quoted = !n.quoted
+		n.quoted, n.length = !n.quoted, 0
 	case n.quoted:
+		return n.char()
 	case c == '{' || c == '[':
 		if n.depth++; n.depth > value.MaxDepth {
 			return errDepth
@@ -70,5 +79,13 @@ func (n *nesting) step(c byte) error {
 
 // errTooLong ends an import: where the next record begins is not known.
 var errTooLong = fmt.Errorf("the line has more than %d bytes", maxLine)
+
+// char counts a character of a string.
+func (n *nesting) char() error {
+	if n.length++; n.length > maxString {
+		return errString
+	}
+	return nil
+}
 
 var errTooManyColumns = fmt.Errorf("the line has more than %d columns", maxColumns)
