@@ -66,7 +66,7 @@ func isView(info *storage.Info) bool {
 type views struct {
 	info *storage.Info
 	list []*storage.Info // the views, in the order of their names
-	byID []*storage.Info // in the order of their record ids
+	byID []*storage.Info // in the order of their record ids; nil until it is wanted
 }
 
 // newViews makes system.views of the collections of a database, nil if none is a view.
@@ -80,7 +80,6 @@ func newViews(infos []*storage.Info) *views {
 	if v.list == nil {
 		return nil
 	}
-	v.byID = slices.SortedFunc(slices.Values(v.list), func(a, b *storage.Info) int { return cmp.Compare(viewID(a), viewID(b)) })
 	v.info = &storage.Info{Namespace: storage.Namespace{DB: v.list[0].Namespace.DB, Coll: SystemViews}, Options: value.EmptyDoc, Indexes: viewsIndexes}
 	v.info.UUID = viewsUUID(v.info.Namespace)
 	v.info.Meta = Indexer{}.Attach(v.info)
@@ -99,6 +98,14 @@ func viewsUUID(ns storage.Namespace) (id [16]byte) {
 	copy(id[:], sum[:])
 	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
 	return id
+}
+
+// ordered returns the views in the order of their record ids.
+func (v *views) ordered() []*storage.Info {
+	if v.byID == nil {
+		v.byID = slices.SortedFunc(slices.Values(v.list), func(a, b *storage.Info) int { return cmp.Compare(viewID(a), viewID(b)) })
+	}
+	return v.byID
 }
 
 func viewID(view *storage.Info) storage.RecordID {
@@ -135,11 +142,12 @@ func (v *views) Info() *storage.Info { return v.info }
 
 // Get reads the definition of a view.
 func (v *views) Get(id storage.RecordID) (storage.Record, bool, error) {
-	i, found := slices.BinarySearchFunc(v.byID, id, func(view *storage.Info, id storage.RecordID) int { return cmp.Compare(viewID(view), id) })
+	list := v.ordered()
+	i, found := slices.BinarySearchFunc(list, id, func(view *storage.Info, id storage.RecordID) int { return cmp.Compare(viewID(view), id) })
 	if !found {
 		return storage.Record{}, false, nil
 	}
-	return v.record(v.byID[i]), true, nil
+	return v.record(list[i]), true, nil
 }
 
 // GetMany yields the definitions of views.
@@ -154,7 +162,7 @@ func (v *views) GetMany(ids []storage.RecordID, fn func(storage.Record) bool) er
 
 // Scan yields the definitions in the order of the record ids.
 func (v *views) Scan(r storage.Range, fn func(storage.Record) bool) error {
-	for view := range inDirection(v.byID, r.Reverse) {
+	for view := range inDirection(v.ordered(), r.Reverse) {
 		id := viewID(view)
 		after, until := r.After == 0 || id > r.After, r.Until == 0 || id <= r.Until
 		if r.Reverse {
@@ -234,7 +242,7 @@ func (v *views) Size() (n int64, err error) {
 }
 
 // LastID is the greatest id of a definition.
-func (v *views) LastID() (storage.RecordID, error) { return viewID(v.byID[len(v.byID)-1]), nil }
+func (v *views) LastID() (storage.RecordID, error) { return viewID(v.ordered()[len(v.list)-1]), nil }
 
 // IndexStats describes the index on _id.
 func (v *views) IndexStats(name string) (s storage.IndexStats, err error) {
