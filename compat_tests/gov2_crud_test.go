@@ -278,11 +278,38 @@ func v2Inventory(t *testing.T, db *mongo.Database) {
 	if err != nil || len(names) != 2 { // capped and system.views
 		t.Error(names, err)
 	}
+	var view struct {
+		ID string `bson:"_id"`
+		On string `bson:"viewOn"`
+	}
+	if err := db.Collection("system.views").FindOne(ctx, bson.D{}).Decode(&view); err != nil || view.ID != db.Name()+".view" || view.On != "capped" {
+		t.Error(view, err)
+	}
+	v2NaturalSort(t, db)
 	dbs, err := db.Client().ListDatabases(ctx, bson.D{{Key: "name", Value: db.Name()}})
 	if err != nil || len(dbs.Databases) != 1 || dbs.Databases[0].Empty {
 		t.Error(dbs, err)
 	}
 	if err := db.Drop(ctx); err != nil {
 		t.Error(err)
+	}
+}
+
+// v2NaturalSort reads a collection and a view of it from both ends.
+func v2NaturalSort(t *testing.T, db *mongo.Database) {
+	ctx := t.Context()
+	if _, err := db.Collection("capped").InsertMany(ctx, []any{bson.D{{Key: "_id", Value: 3}}, bson.D{{Key: "_id", Value: 1}}, bson.D{{Key: "_id", Value: 2}}}); err != nil {
+		t.Error(err)
+	}
+	for _, name := range []string{"capped", "view"} {
+		for direction, want := range map[int]int{1: 3, -1: 2} {
+			var first struct {
+				ID int `bson:"_id"`
+			}
+			err := db.Collection(name).FindOne(ctx, bson.D{}, options.FindOne().SetSort(bson.D{{Key: "$natural", Value: direction}})).Decode(&first)
+			if err != nil || first.ID != want {
+				t.Errorf("%s by $natural %d: first %d, %v; want %d", name, direction, first.ID, err, want)
+			}
+		}
 	}
 }
