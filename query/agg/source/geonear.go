@@ -173,7 +173,7 @@ func checkOutputPath(path string) error {
 		return err
 	}
 	if strings.Count(path, ".")+1 >= maxPathDepth {
-		return mongoerr.Newf(mongoerr.Overflow, "FieldPath is too long")
+		return mongoerr.New(5984700, "Field path exceeds path length limit")
 	}
 	return nil
 }

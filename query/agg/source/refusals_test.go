@@ -2,6 +2,7 @@ package source_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/duskdb/duskdb/query/agg"
@@ -35,6 +36,8 @@ func TestRefusals(t *testing.T) {
 		{"test", "", `[{"$listLocalSessions": {"users": [{"user": "a"}]}}]`, "40414: BSON field '$listLocalSessions.users.db' is missing but a required field"},
 		{"test", "", `[{"$listLocalSessions": {"users": [{"user": "a", "db": null}]}}]`, "40414: BSON field '$listLocalSessions.users.db' is missing but a required field"},
 		{"config", "system.sessions", `[{"$listSessions": {"users": [{"user": null, "db": "a"}]}}]`, "40414: BSON field '$listSessions.users.user' is missing but a required field"},
+		{"test", "c", `[{"$geoNear": {"near": [1, 2], "distanceField": "` + strings.Repeat("a.", 199) + `a"}}]`, "5984700: Field path exceeds path length limit"},
+		{"test", "c", `[{"$geoNear": {"near": [1, 2], "distanceField": "` + strings.Repeat("a.", 200) + `a"}}]`, "15: FieldPath is too long"},
 		{"test", "c", `[{"$listLocalSessions": {}}]`, "73: $listLocalSessions must be run against the database with {aggregate: 1}, not a collection"},
 		{"test", "c", `[{"$facet": {"f": [{"$listLocalSessions": {}}]}}]`, "73: $listLocalSessions must be run against the database with {aggregate: 1}, not a collection"},
 		{"admin", "c", `[{"$currentOp": {}}]`, "73: $currentOp must be run against the 'admin' database with {aggregate: 1}"},
