@@ -110,7 +110,7 @@ func CompileAggregate(c *kernel.Call, a *exec.AggregateArgs) (*Aggregation, erro
 	r.Pipeline, err = agg.Compile(value.Doc(a.Pipeline), agg.Options{
 		DB: ns.DB, Coll: ns.Coll, Scope: scope, Collation: collator, InTransaction: c.Transaction() != nil,
 		NoStreams: c.Svc.Oplog.Off,
-		Text: func(db string, coll string) match.TextMatcher { return exec.TextIndex(c, db, coll) },
+		Text:      func(db string, coll string) match.TextMatcher { return exec.TextIndex(c, db, coll) },
 	})
 	if err != nil {
 		return nil, err
