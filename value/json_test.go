@@ -179,7 +179,7 @@ func TestWriteJSONRefuses(t *testing.T) {
 			t.Errorf("%d of %d bytes: no error", n, len(d))
 		}
 	}
-	for depth, want := range map[int]error{MaxDepth: nil, MaxDepth + 1: ErrDepth, 100_000: ErrDepth} {
+	for depth, want := range map[int]error{maxJSONDepth: nil, maxJSONDepth + 1: ErrDepth, 100_000: ErrDepth} {
 		if err := WriteJSON(io.Discard, bytes.NewReader(deep(depth)), false); !errors.Is(err, want) {
 			t.Errorf("%d deep: %v, want %v", depth, err, want)
 		}

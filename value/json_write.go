@@ -50,6 +50,9 @@ func WriteJSON(w io.Writer, r io.Reader, canonical bool) error {
 	return j.out.Flush()
 }
 
+// maxJSONDepth is more than MaxDepth because replies have documents in them.
+const maxJSONDepth = MaxDepth + 8
+
 // jsonBuffer is the size of the buffers on both sides.
 const jsonBuffer = 4 << 10
 
@@ -86,7 +89,7 @@ func (j *jsonWriter) document() error {
 
 // begin reads the length of a document, which its end says as well.
 func (j *jsonWriter) begin(l jsonLevel) error {
-	if len(j.open) > MaxDepth {
+	if len(j.open) > maxJSONDepth {
 		return ErrDepth
 	}
 	if _, err := j.fixed(4); err != nil {

@@ -41,7 +41,7 @@ func runFind(c *kernel.Call) error {
 		return kernel.Translate(ns, err)
 	}
 	return exec.FirstBatch(c, exec.CursorRequest{
-		NS: ns, It: &exec.InContext{Src: f.It, Exec: f.Exec, NS: ns, What: f.What}, Exec: f.Exec, BatchSize: size, SingleBatch: bool(a.SingleBatch),
+		NS: ns, It: &exec.InContext{Src: f.It, Exec: f.Exec, NS: ns, What: f.What, Computed: len(a.Projection) > 0}, Exec: f.Exec, BatchSize: size, SingleBatch: bool(a.SingleBatch),
 		NoTimeout: bool(a.NoTimeout), Tailable: f.Follows, AwaitData: bool(a.AwaitData),
 	})
 }

@@ -222,6 +222,8 @@ type InContext struct {
 	Exec *Execution        // which knows the command at work
 	NS   storage.Namespace // named in errors of the storage
 	What string            // the prefix, such as FindFailed; a getMore has its own
+	// Computed: the documents may be deeper than those that clients send.
+	Computed bool
 }
 
 // Next implements agg.Iterator.
@@ -232,6 +234,9 @@ func (i *InContext) Next() (value.Doc, error) {
 		if c := i.Exec.Running(); c.ChangeStream {
 			c.Svc.Metrics.ChangeStreams.Failed.Add(1)
 		}
+	}
+	if err == nil && i.Computed {
+		err = expr.CheckDepth(value.Document(d), value.MaxDepth)
 	}
 	if err == nil {
 		return d, nil

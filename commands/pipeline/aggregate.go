@@ -58,7 +58,7 @@ func OpenAggregate(c *kernel.Call, a *exec.AggregateArgs) (*Aggregation, error) 
 	if err != nil {
 		return nil, kernel.Translate(r.NS, err)
 	}
-	r.It = &exec.InContext{Src: it, Exec: r.Exec, NS: r.NS, What: exec.AggregationFailed}
+	r.It = &exec.InContext{Src: it, Exec: r.Exec, NS: r.NS, What: exec.AggregationFailed, Computed: r.Pipeline.Computes()}
 	return r, nil
 }
 

@@ -47,6 +47,16 @@ func checkSize(n int) error {
 	return nil
 }
 
+// CheckDepth fails for a value with more than a number of levels. Where values are put into one
+// another, as by a $reduce or by stages one after the other, they could become so deep that what
+// walks through them takes too much of the stack.
+func CheckDepth(v value.Value, levels int) error {
+	if k := v.Kind(); (k == value.KindDocument || k == value.KindArray) && v.Doc().DeeperThan(levels) {
+		return mongoerr.Newf(mongoerr.Overflow, "cannot convert document to BSON because it exceeds the limit of %d levels of nesting", value.MaxDepth)
+	}
+	return nil
+}
+
 // hold is called before the evaluation of an operator takes n more bytes. They count until
 // release.
 func (e *Env) hold(op string, n int) error {

@@ -159,6 +159,9 @@ func (o *object) eval(env *Env) (value.Value, error) {
 		if err := env.tick(); err != nil {
 			return value.Value{}, err
 		}
+		if err := CheckDepth(v, value.MaxDepth-1); err != nil {
+			return value.Value{}, err
+		}
 		b.Append(o.names[i], v)
 		if env.held != before { // the value has been copied
 			env.held = before + b.Len()
@@ -192,6 +195,9 @@ func (a *array) eval(env *Env) (value.Value, error) {
 			return value.Value{}, err
 		}
 		if err := env.tick(); err != nil {
+			return value.Value{}, err
+		}
+		if err := CheckDepth(v, value.MaxDepth-1); err != nil {
 			return value.Value{}, err
 		}
 		out.Append(v)

@@ -117,6 +117,9 @@ func (a *applier) compute(f *field) error {
 		return a.elemMatch(f)
 	}
 	v, err := f.expr.Eval(a.env, a.doc)
+	if err == nil {
+		err = expr.CheckDepth(v, value.MaxDepth)
+	}
 	if err != nil {
 		return err
 	}

@@ -60,6 +60,14 @@ func asFoldError(err error) error {
 	return err
 }
 
+// Computes reports whether a stage may change documents.
+func (p *Pipeline) Computes() bool {
+	return slices.ContainsFunc(p.stages, func(s stage.Stage) bool {
+		e := s.Effect()
+		return e.Opaque || len(e.Modified) > 0
+	})
+}
+
 // Writes reports whether the pipeline ends in $out or $merge.
 func (p *Pipeline) Writes() bool { return p.writes }
 
