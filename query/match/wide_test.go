@@ -1,6 +1,7 @@
 package match
 
 import (
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -74,5 +75,29 @@ func TestWideIsUsed(t *testing.T) {
 		if len(l.list) != 100 {
 			t.Errorf("%s: %d fields", prefix, len(l.list))
 		}
+	}
+}
+
+// However long a path is, conditions are arranged no deeper than documents are.
+func TestWideOfLongPaths(t *testing.T) {
+	t.Parallel()
+	path := strings.Repeat("a.", 10_000) + "a"
+	b := value.NewBuilder().StartArray("$and")
+	for i := range int32(2 * wideFrom) {
+		b.Document("", value.NewDoc(path, value.Document(value.NewDoc("$ne", value.Int32(i)))))
+	}
+	m, err := Compile(b.End().Doc(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	levels := 0
+	for l := m.Root().(*And).wide.fields; l != nil; l = l.list[0].below {
+		levels++
+	}
+	if levels < 2 || levels > value.MaxDepth+1 {
+		t.Errorf("%d levels", levels)
+	}
+	if ok, err := m.Match(nil, value.MustJSON(`{"a": {"a": 1}}`)); !ok || err != nil {
+		t.Errorf("%v %v", ok, err)
 	}
 }

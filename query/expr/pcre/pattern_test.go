@@ -101,3 +101,18 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+// Groups of any kind may be nested as deep as in PCRE2.
+func TestNested(t *testing.T) {
+	for _, open := range []string{"(", "(?:", "(?=", "(?<=", "(?>", "(?i:", "(a|"} {
+		for n, want := range map[int]bool{maxNested: true, maxNested + 1: false, 5000: false} {
+			_, err := Compile(strings.Repeat(open, n)+"a"+strings.Repeat(")", n), "")
+			if (err == nil) != want || !want && err.Error() != "parentheses are too deeply nested" {
+				t.Errorf("%d times %s: %v", n, open, err)
+			}
+		}
+		if _, err := Compile(strings.Repeat(open+"a)", 300), ""); err != nil {
+			t.Errorf("%s beside each other: %v", open, err)
+		}
+	}
+}
