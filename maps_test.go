@@ -256,7 +256,7 @@ var boundedMaps = map[string]string{
 	"storage/postgres.sizes.m":                   "maxSizes, then it begins again",
 	"storage/postgres.store.claimants":           "open transactions",
 	"timeseries.Catalog.series":                  "mostSeries, the least recently used goes",
-	"timeseries.Unpacker.only": "the fields of one query",
+	"timeseries.Unpacker.only":                   "the fields of one query",
 	"ttl.Agenda.places":                          "made anew from the catalog, which removes what is gone",
 	"ttl.Agenda.queues":                          "made anew from the catalog, which removes what is gone",
 	"ttl.pass.failed":                            "of one pass",

@@ -143,6 +143,8 @@ func forPeople(line map[string]any) error {
 	}
 	delete(line, "attr")
 	delete(line, "remote") // ctx names the connection
+	delete(line, "truncated")
+	delete(line, "size")
 	for _, name := range []string{"op", "planSummary", "keysExamined", "docsExamined", "nreturned", "ninserted", "nMatched", "nModified", "ndeleted", "errMsg", "appName"} {
 		if v, ok := entry[name]; ok {
 			line[name] = v

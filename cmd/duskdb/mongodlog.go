@@ -118,6 +118,10 @@ func (l *logLine) asMongod(port int) []byte {
 	if l.component == "" {
 		l.component = of.component
 	}
+	cut, size := l.take("truncated"), json.RawMessage(nil)
+	if cut != nil {
+		size = l.take("size")
+	}
 	if of.attr != nil {
 		of.attr(l, port)
 	}
@@ -127,7 +131,6 @@ func (l *logLine) asMongod(port int) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `{"t":{"$date":%s},"s":%-6s"c":%-12s"id":%-9s"ctx":%s,"msg":%s`,
 		jsonText(l.at), jsonText(l.severity(known))+",", jsonText(l.component)+",", strconv.Itoa(of.id)+",", jsonText(l.ctx), jsonText(l.message))
-	cut := l.take("truncated")
 	if len(l.attr) > 0 {
 		b.WriteString(`,"attr":`)
 		b.Write(document(l.attr))
@@ -135,6 +138,10 @@ func (l *logLine) asMongod(port int) []byte {
 	if cut != nil {
 		b.WriteString(`,"truncated":`)
 		b.Write(cut)
+	}
+	if size != nil {
+		b.WriteString(`,"size":`)
+		b.Write(size)
 	}
 	b.WriteString("}\n")
 	return b.Bytes()

@@ -3,10 +3,13 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/duskdb/duskdb/server"
 )
 
 // mongodFields is a line of mongod's log, as its manual describes it ("Log Messages",
@@ -21,6 +24,9 @@ type mongodFields struct {
 	Ctx  string         `json:"ctx"`
 	Msg  string         `json:"msg"`
 	Attr map[string]any `json:"attr"`
+	// What was cut, and the sizes of documents that were.
+	Truncated map[string]any `json:"truncated"`
+	Size      map[string]any `json:"size"`
 }
 
 // The fields stand in mongod's order and padding, by which text tools find them.
@@ -105,5 +111,33 @@ func TestSlowLineForPeople(t *testing.T) {
 	other := map[string]any{"message": "x"}
 	if err := forPeople(other); err != nil || len(other) != 1 {
 		t.Errorf("%v: %v", other, err)
+	}
+}
+
+// TestMongodLogTruncated: what was cut is listed behind the attributes, as in mongod's log, in the
+// file and in the ring of getLog.
+func TestMongodLogTruncated(t *testing.T) {
+	path, lines := filepath.Join(t.TempDir(), "log"), &server.LogLines{}
+	s := parse(t, "--logpath", path, "--logFormat", "mongod")
+	log, file, err := s.logger(lines, &server.LogLimit{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.file.Close()
+	long := strings.Repeat("x", 1_000_000)
+	log.Warn().Str("user", long).Str("remote", "127.0.0.1:5").Msg("Failed to authenticate")
+	log.Info().Str("ns", "d.c").Int64("durationMillis", 5).RawJSON("attr", []byte(`{"op":"query","ns":"d.c","command":{"find":"c"},"errMsg":"`+long+`"}`)).
+		RawJSON("truncated", []byte(`{"command":{"filter":{"type":"string","size":1000000}}}`)).RawJSON("size", []byte(`{"command":1000050}`)).Msg("Slow query")
+	kept, _ := lines.Last()
+	written := strings.Split(strings.TrimSpace(readLog(t, path)), "\n")
+	if len(kept) != 2 || strings.Join(kept, "\n") != strings.Join(written, "\n") {
+		t.Fatalf("%d lines are kept, %d written", len(kept), len(written))
+	}
+	login, slow := parseMongodLine(t, written[0]), parseMongodLine(t, written[1])
+	if len(written[0]) > 11<<10 || login.Truncated["user"] == nil || login.Size != nil || len(login.Attr["user"].(string)) != 10<<10 {
+		t.Errorf("%.300s", written[0])
+	}
+	if len(written[1]) > 11<<10 || slow.Truncated["command"] == nil || slow.Truncated["errMsg"] == nil || slow.Size["command"] != 1000050.0 || slow.Attr["ns"] != "d.c" {
+		t.Errorf("%.300s … %s", written[1], written[1][len(written[1])-300:])
 	}
 }

@@ -54,7 +54,7 @@ func Observe(s *kernel.Service, c *kernel.Call, reply value.Doc, err error) {
 // attributes of the log, not as those of the profiler.
 func logSlow(c *kernel.Call, entry value.Doc, took time.Duration) {
 	limit := c.Svc.Options.LogLimit.Bytes()
-	text, cut := []byte{'{'}, value.NewBuilder()
+	text, cut, sizes := []byte{'{'}, value.NewBuilder(), value.NewBuilder()
 	for name, v := range entry.All() {
 		d := value.NewDoc(name, v)
 		switch name {
@@ -75,12 +75,13 @@ func logSlow(c *kernel.Call, entry value.Doc, took time.Duration) {
 		text = append(append(text, `"`+name+`":`...), shown.Text...)
 		if shown.Truncated != nil {
 			cut.Document(name, shown.Truncated)
+			sizes.Int64(name, int64(shown.Size))
 		}
 	}
 	line := c.Svc.Log.Info().Str("ns", entry.Lookup("ns").Str()).Int64("durationMillis", took.Milliseconds()).
 		Str("ctx", c.Conn.Context()).Str("remote", c.Conn.Remote).RawJSON("attr", append(text, '}'))
 	if d := cut.Doc(); !d.IsEmpty() {
-		line.RawJSON("truncated", []byte(d.JSON()))
+		line.RawJSON("truncated", []byte(d.JSON())).RawJSON("size", []byte(sizes.Doc().JSON()))
 	}
 	line.Msg("Slow query")
 }

@@ -187,6 +187,8 @@ func requestNamespace(name string, body value.Doc, db string) string {
 		v = body.Lookup("collection")
 	}
 	switch {
+	case v.Kind() == value.KindString && name == "dataSize": // with its database
+		return v.Str()
 	case v.Kind() == value.KindString:
 		return db + "." + v.Str()
 	case name == "aggregate":

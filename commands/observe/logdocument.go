@@ -14,6 +14,7 @@ type LoggedDocument struct {
 	// Truncated names the first field that there was no room for, with its type and size;
 	// nil: the text is complete.
 	Truncated value.Doc
+	Size      int // of the whole document in bytes
 }
 
 // LogDocument writes a document as extended JSON of about limit bytes at most, 0 for any
@@ -22,7 +23,7 @@ type LoggedDocument struct {
 func LogDocument(d value.Doc, limit int) LoggedDocument {
 	w := documentText{limit: limit}
 	left := w.document(d, false)
-	return LoggedDocument{w.text, left}
+	return LoggedDocument{w.text, left, len(d)}
 }
 
 // AddTo adds the document to a line of the log as its only attribute of this kind.
@@ -30,6 +31,7 @@ func (d LoggedDocument) AddTo(line *zerolog.Event, name string) *zerolog.Event {
 	line.RawJSON(name, d.Text)
 	if d.Truncated != nil {
 		line.RawJSON(truncated, []byte(value.NewDoc(name, value.Document(d.Truncated)).JSON()))
+		line.RawJSON(sizes, []byte(value.NewDoc(name, value.Int(int64(d.Size))).JSON()))
 	}
 	return line
 }

@@ -75,11 +75,12 @@ type lineCut struct {
 	report bytes.Buffer // the fields of "truncated"
 }
 
-// Fields of a line that are not attributes: a document of attributes, and the list of those
-// that were cut.
+// Fields of a line that are not attributes: a document of attributes, the list of those that
+// were cut, and the sizes of the documents among these.
 const (
 	attributes = "attr"
 	truncated  = "truncated"
+	sizes      = "size"
 )
 
 // fields copies the fields of a document, without its closing brace.
