@@ -101,6 +101,7 @@ func (c *lineCut) fields(d *json.Decoder, outer bool) error {
 			return err
 		}
 		if outer && name == truncated && v[0] == '{' {
+			c.comma()
 			c.report.Write(v[1 : len(v)-1])
 			continue
 		}
@@ -120,6 +121,13 @@ func (c *lineCut) fields(d *json.Decoder, outer bool) error {
 		c.value(name, v)
 	}
 	return nil
+}
+
+// comma separates the fields of the report.
+func (c *lineCut) comma() {
+	if c.report.Len() > 0 {
+		c.report.WriteByte(',')
+	}
 }
 
 // value copies the value of an attribute. What remains of one that is too long is a string.
@@ -146,9 +154,7 @@ func (c *lineCut) value(name string, v json.RawMessage) {
 		}
 		c.out.Write(quoted(string(cutUTF8(v, c.limit)), c.limit))
 	}
-	if c.report.Len() > 0 {
-		c.report.WriteByte(',')
-	}
+	c.comma()
 	c.report.Write(quoted(name, c.limit))
 	c.report.WriteString(`:{"type":"` + kind + `","size":` + strconv.Itoa(len(v)) + `}`)
 }

@@ -42,6 +42,9 @@ func TestLogLimit(t *testing.T) {
 		{"attribute in attr", nil, 10 << 10, func(l zerolog.Logger) {
 			l.Info().RawJSON("attr", []byte(`{"errMsg":"`+long+`"}`)).Int("after", 1).Msg("m")
 		}, "errMsg"},
+		{"attribute beside others that were cut before", nil, 10 << 10, func(l zerolog.Logger) {
+			l.Info().Str("error", long).RawJSON("truncated", []byte(`{"command":{"type":"string","size":1}}`)).Int("after", 1).Msg("m")
+		}, "error"},
 		{"name", nil, 10 << 10, func(l zerolog.Logger) { l.Info().Int(long, 1).Int("after", 1).Msg("m") }, ""},
 		{"smaller", set, 1 << 10, func(l zerolog.Logger) { l.Info().Str("text", long).Int("after", 1).Msg("m") }, "text"},
 	} {
