@@ -120,7 +120,7 @@ func startForm(t *testing.T, f form) error {
 		return err
 	}
 	r := &instance{log: zerolog.Nop(), stop: make(chan struct{})}
-	if err := s.configure(r, &server.LogLines{}); err != nil {
+	if err := s.configure(r, &server.LogLines{}, &server.LogLimit{}); err != nil {
 		return err
 	}
 	r.cfg.Lines = nil

@@ -2,6 +2,7 @@ package pcre
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
