@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/duskdb/duskdb/mongoerr"
@@ -60,86 +61,104 @@ func cannotCoerce(name, reason string) error {
 	return mongoerr.Newf(mongoerr.BadValue, "Failed validating %s: %s", name, reason)
 }
 
+// check is what a parameter does with a value that it is to have: it returns the value as it
+// is stored. The checks are methods, because closures would be compiled anew for each line of
+// the table of parameters.
+type check = func(value.Value) (value.Value, error)
+
 // CheckInt32 returns the check of a parameter that is an integer of 32 bits.
-func CheckInt32(name string, bounds ...Bound) func(value.Value) (value.Value, error) {
-	return integerCheck(name, math.MinInt32, math.MaxInt32, bounds)
+func CheckInt32(name string, bounds ...Bound) check {
+	return integerCheck{name, math.MinInt32, math.MaxInt32, bounds}.check
 }
 
 // CheckInt64 returns the check of a parameter that is an integer of 64 bits.
-func CheckInt64(name string, bounds ...Bound) func(value.Value) (value.Value, error) {
-	return integerCheck(name, math.MinInt64, math.MaxInt64, bounds)
+func CheckInt64(name string, bounds ...Bound) check {
+	return integerCheck{name, math.MinInt64, math.MaxInt64, bounds}.check
 }
 
-// CheckInt returns the check of a parameter that is an integer between least and most.
-func CheckInt(name string, least, most int64) func(value.Value) (value.Value, error) {
-	bounds := []Bound{AtLeast(float64(least))}
-	if most < math.MaxInt32 {
-		bounds = append(bounds, AtMost(float64(most)))
+// CheckInt returns the check of a parameter that is an integer between two others.
+func CheckInt(name string, min, max int64) check {
+	bounds := []Bound{AtLeast(float64(min))}
+	if max < math.MaxInt32 {
+		bounds = append(bounds, AtMost(float64(max)))
 	}
 	return CheckInt32(name, bounds...)
 }
 
 // integerCheck truncates a number to an integer of a type, and checks its bounds.
-func integerCheck(name string, least, most int64, bounds []Bound) func(value.Value) (value.Value, error) {
-	return func(v value.Value) (value.Value, error) {
-		if v.Kind() == value.KindBool {
-			v = value.Int32(map[bool]int32{true: 1}[v.Bool()])
-		}
-		switch f := v.AsDouble(); {
-		case !v.IsNumber():
-			return v, cannotCoerce(name, "Unable to coerce value to integral type")
-		case math.IsNaN(f) || math.IsInf(f, 0):
-			return v, cannotCoerce(name, "Unable to coerce NaN/Inf to integral type")
-		case v.SafeInt64() < least || v.SafeInt64() > most || (v.Kind() == value.KindDouble || v.Kind() == value.KindDecimal) && math.Abs(f) >= math.MaxInt64:
-			return v, cannotCoerce(name, "Out of bounds coercing to integral value")
-		}
-		n := v.SafeInt64()
-		if most == math.MaxInt32 {
-			return value.Int32(int32(n)), inBounds(name, float64(n), fmt.Sprint(n), bounds) //nolint:gosec // checked above
-		}
-		return value.Int(n), inBounds(name, float64(n), fmt.Sprint(n), bounds)
+type integerCheck struct {
+	name     string
+	min, max int64 // of the type
+	bounds   []Bound
+}
+
+func (c integerCheck) check(v value.Value) (value.Value, error) {
+	if v.Kind() == value.KindBool {
+		v = value.Int32(map[bool]int32{true: 1}[v.Bool()])
 	}
+	switch f := v.AsDouble(); {
+	case !v.IsNumber():
+		return v, cannotCoerce(c.name, "Unable to coerce value to integral type")
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		return v, cannotCoerce(c.name, "Unable to coerce NaN/Inf to integral type")
+	case v.SafeInt64() < c.min || v.SafeInt64() > c.max || (v.Kind() == value.KindDouble || v.Kind() == value.KindDecimal) && math.Abs(f) >= math.MaxInt64:
+		return v, cannotCoerce(c.name, "Out of bounds coercing to integral value")
+	}
+	n := v.SafeInt64()
+	err := inBounds(c.name, float64(n), fmt.Sprint(n), c.bounds)
+	if c.max == math.MaxInt32 {
+		return value.Int32(int32(n)), err //nolint:gosec // checked above
+	}
+	return value.Int(n), err
 }
 
 // CheckDouble returns the check of a parameter that is a floating-point number.
-func CheckDouble(name string, bounds ...Bound) func(value.Value) (value.Value, error) {
-	return func(v value.Value) (value.Value, error) {
-		if !v.IsNumber() {
-			return v, cannotCoerce(name, "Unable to coerce value to correct type")
-		}
-		f := v.AsDouble()
-		return value.Double(f), inBounds(name, f, fmt.Sprintf("%g", f), bounds)
+func CheckDouble(name string, bounds ...Bound) check { return doubleCheck{name, bounds}.check }
+
+type doubleCheck struct {
+	name   string
+	bounds []Bound
+}
+
+func (c doubleCheck) check(v value.Value) (value.Value, error) {
+	if !v.IsNumber() {
+		return v, cannotCoerce(c.name, "Unable to coerce value to correct type")
 	}
+	f := v.AsDouble()
+	return value.Double(f), inBounds(c.name, f, fmt.Sprintf("%g", f), c.bounds)
 }
 
 // CheckBool takes a value of any type for a bool, as mongod does.
 func CheckBool(v value.Value) (value.Value, error) { return value.Bool(v.Truthy()), nil }
 
 // CheckDocument returns the check of a parameter that is a document.
-func CheckDocument(name string) func(value.Value) (value.Value, error) {
-	return func(v value.Value) (value.Value, error) {
-		if v.Kind() != value.KindDocument {
-			return v, cannotCoerce(name, "Unable to coerce value to correct type")
-		}
-		return v, nil
+func CheckDocument(name string) check { return documentCheck(name).check }
+
+// documentCheck has the name of the parameter.
+type documentCheck string
+
+func (c documentCheck) check(v value.Value) (value.Value, error) {
+	if v.Kind() != value.KindDocument {
+		return v, cannotCoerce(string(c), "Unable to coerce value to correct type")
 	}
+	return v, nil
 }
 
 // CheckString returns the check of a parameter that is a string, and one of the allowed
 // if any are given.
-func CheckString(name string, allowed ...string) func(value.Value) (value.Value, error) {
-	return func(v value.Value) (value.Value, error) {
-		if v.Kind() != value.KindString {
-			return v, cannotCoerce(name, "Unable to coerce value to correct type")
-		}
-		for _, a := range allowed {
-			if a == v.Str() {
-				return v, nil
-			}
-		}
-		if len(allowed) > 0 {
-			return v, mongoerr.Newf(mongoerr.BadValue, "Invalid value for parameter %s: '%s' is not one of %s", name, v.Str(), strings.Join(allowed, ", "))
-		}
-		return v, nil
+func CheckString(name string, allowed ...string) check { return stringCheck{name, allowed}.check }
+
+type stringCheck struct {
+	name    string
+	allowed []string
+}
+
+func (c stringCheck) check(v value.Value) (value.Value, error) {
+	switch {
+	case v.Kind() != value.KindString:
+		return v, cannotCoerce(c.name, "Unable to coerce value to correct type")
+	case len(c.allowed) > 0 && !slices.Contains(c.allowed, v.Str()):
+		return v, mongoerr.Newf(mongoerr.BadValue, "Invalid value for parameter %s: '%s' is not one of %s", c.name, v.Str(), strings.Join(c.allowed, ", "))
 	}
+	return v, nil
 }

@@ -30,6 +30,10 @@ func line(name string, w when, initial value.Value, check func(value.Value) (val
 	return parameter{Name: name, Initial: initial, Startup: w.start, Runtime: w.runTime, Check: check}
 }
 
+// The functions that make lines are not inlined: for five hundred lines that would be 200 KB
+// of code.
+
+//go:noinline
 func boolean(name string, w when, initial bool) parameter {
 	return line(name, w, value.Bool(initial), kernel.CheckBool)
 }
@@ -42,23 +46,29 @@ func switches(w when, initial bool, names ...string) (list []parameter) {
 	return list
 }
 
+//go:noinline
 func integer(name string, w when, initial int32, bounds ...kernel.Bound) parameter {
 	return line(name, w, value.Int32(initial), kernel.CheckInt32(name, bounds...))
 }
 
+//go:noinline
 func long(name string, w when, initial int64, bounds ...kernel.Bound) parameter {
 	return line(name, w, value.Int64(initial), kernel.CheckInt64(name, bounds...))
 }
 
+//go:noinline
 func double(name string, w when, initial float64, bounds ...kernel.Bound) parameter {
 	return line(name, w, value.Double(initial), kernel.CheckDouble(name, bounds...))
 }
 
 // text is a string, one of the allowed ones if there are any.
+//
+//go:noinline
 func text(name string, w when, initial string, allowed ...string) parameter {
 	return line(name, w, value.String(initial), kernel.CheckString(name, allowed...))
 }
 
+//go:noinline
 func document(name string, w when, initial string) parameter {
 	return line(name, w, value.Document(value.MustJSON(initial)), kernel.CheckDocument(name))
 }
