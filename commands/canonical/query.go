@@ -70,7 +70,7 @@ func OperationCollation(spec value.Doc, m *catalog.Meta) (value.Collator, error)
 // CompileFilter compiles the filter of a query against a collection.
 func CompileFilter(c *kernel.Call, q *Query, meta *catalog.Meta) error {
 	m, err := match.Compile(q.Filter, match.Options{
-		Collation: q.Collator, Scope: q.Scope, AllowNear: true, Text: meta.TextMatcher(), NoExpr: q.Upsert, Script: c.Svc.Scripts,
+		Collation: q.Collator, Scope: q.Scope, AllowNear: true, Text: meta.TextMatcher(), NoExpr: q.Upsert, Script: c.Svc.Scripts, Operation: c,
 	})
 	if q.Upsert && mongoerr.Is(err, mongoerr.QueryFeatureNotAllowed) {
 		return mongoerr.New(mongoerr.QueryFeatureNotAllowed, "$expr is not allowed in the query predicate for an upsert")

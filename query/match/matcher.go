@@ -22,6 +22,8 @@ type Options struct {
 	AllowNear bool
 	// Script permits $where and runs it; nil refuses the operator.
 	Script *script.Engine
+	// Operation is asked whether it must stop while $where is parsed; nil: it need not.
+	Operation interface{ Interrupted() error }
 	// NoExpr and NoSchema refuse $expr and $jsonSchema (arrayFilters,
 	// partial index filters).
 	NoExpr, NoSchema bool
@@ -52,6 +54,7 @@ func Compile(filter value.Doc, o Options) (*Matcher, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.Operation = nil // the matcher may live longer
 	m := &Matcher{root: rewritten(root), filter: filter, options: o}
 	widen(m.root)
 	return m, nil

@@ -56,7 +56,11 @@ func parseWhere(p *parser, e element, nested bool) (Node, error) {
 	case !p.o.Script.Enabled():
 		return nil, errNoScripts
 	}
-	f, err := p.o.Script.Compile(code)
+	var interrupt func() error
+	if p.o.Operation != nil {
+		interrupt = p.o.Operation.Interrupted
+	}
+	f, err := p.o.Script.Compile(code, interrupt)
 	if err != nil {
 		return nil, err
 	}

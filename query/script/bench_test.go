@@ -10,7 +10,7 @@ func BenchmarkTest(b *testing.B) {
 	e := newEngine(b)
 	op := e.Operation(Setup{})
 	defer op.Close()
-	f, err := e.Compile("this.a > 5")
+	f, err := e.Compile("this.a > 5", nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func BenchmarkTest(b *testing.B) {
 
 func BenchmarkOpen(b *testing.B) {
 	e := newEngine(b)
-	f, err := e.Compile("true")
+	f, err := e.Compile("true", nil)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -12,7 +12,7 @@ func TestCompileRunsNothing(t *testing.T) {
 		`function() { print("ran") }()`, `function f() { print("ran"); return f } (1)`, `async function() { print("ran") }()`,
 		`() => (print("ran"), 1)`, `(print("ran"), function() {})`, `print("ran")`, `x => x, print("ran")`,
 	} {
-		if _, err := s.engine.Compile(source); err != nil {
+		if _, err := s.engine.Compile(source, nil); err != nil {
 			t.Errorf("%s: %v", source, err)
 		}
 		if s.begun.Load() {

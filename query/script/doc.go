@@ -7,7 +7,7 @@
 //
 //	op := engine.Operation(script.Setup{Interrupt: interrupted})
 //	defer op.Close()
-//	f, err := engine.Compile("this.a > 5")
+//	f, err := engine.Compile("this.a > 5", interrupted)
 //	ok, err := op.Test(f, doc)
 //
 // Documents are not converted: a script gets a view of the bytes, in which

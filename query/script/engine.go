@@ -92,11 +92,8 @@ func (e *Engine) Name() string {
 var ErrDisabled = mongoerr.New(31264, "Cannot run server-side javascript without the javascript engine enabled")
 
 // Compile checks the source of a function, and does not run any of it. Parsed functions
-// are cached.
-func (e *Engine) Compile(source string) (*Function, error) { return e.compile(source, Setup{}) }
-
-// compile is Compile for an operation that may be interrupted.
-func (e *Engine) compile(source string, s Setup) (*Function, error) {
+// are cached. interrupt returns an error when the operation has to end; nil: never.
+func (e *Engine) Compile(source string, interrupt func() error) (*Function, error) {
 	if !e.Enabled() {
 		return nil, ErrDisabled
 	}
@@ -106,7 +103,7 @@ func (e *Engine) compile(source string, s Setup) (*Function, error) {
 	if f != nil {
 		return f, nil
 	}
-	op := e.Operation(Setup{Interrupt: s.Interrupt, Done: s.Done})
+	op := e.Operation(Setup{Interrupt: interrupt})
 	op.compiling = true
 	defer op.Close()
 	f, err := op.compile(source)

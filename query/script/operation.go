@@ -81,7 +81,7 @@ func (o *Operation) CallOn(source string, d value.Doc) (value.Value, error) {
 	if o == nil || !o.engine.Enabled() {
 		return value.Value{}, ErrDisabled
 	}
-	f, err := o.engine.compile(source, o.setup)
+	f, err := o.engine.Compile(source, o.setup.Interrupt)
 	if err != nil {
 		return value.Value{}, err
 	}
@@ -108,7 +108,7 @@ func (o *Operation) wrapped(source string, w engine.Wrap, self value.Doc, args .
 	if o == nil || !o.engine.Enabled() {
 		return value.Value{}, ErrDisabled
 	}
-	f, err := o.engine.compile(source, o.setup)
+	f, err := o.engine.Compile(source, o.setup.Interrupt)
 	if err != nil {
 		return value.Value{}, err
 	}

@@ -104,5 +104,5 @@ func (p *Pool) Close(s *Scope) {
 	if s.machine != nil {
 		s.machine.discard()
 	}
-	s.machine, s.broken = nil, true
+	s.machine, s.broken = nil, ErrBroken
 }

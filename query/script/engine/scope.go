@@ -67,7 +67,7 @@ type Scope struct {
 	host    Host
 	machine *machine
 	watch   watch
-	broken  bool
+	broken  error // why it cannot be used any more
 
 	fn, set, call libquickjs.TJSValue // of $entry
 }
@@ -76,19 +76,20 @@ type Scope struct {
 // of memory, ends the scope; so does [watch], by such a fault, if a script does not
 // stop.
 func (s *Scope) run(f func() (string, error)) (v string, err error) {
-	if s.broken {
-		return "", ErrBroken
+	if s.broken != nil {
+		return "", s.broken
 	}
 	faults := debug.SetPanicOnFault(true)
 	defer debug.SetPanicOnFault(faults)
 	defer func() {
 		p := recover()
 		if stopped := s.watch.end(); stopped != nil {
-			s.broken = true // what was interrupted may be half done
-			v, err = "", stopped
+			s.broken = stopped // what was interrupted may be half done
 		} else if p != nil {
-			s.broken = true
-			v, err = "", fmt.Errorf("%w: %v", ErrBroken, p)
+			s.broken = fmt.Errorf("%w: %v", ErrBroken, p)
+		}
+		if s.broken != nil {
+			v, err = "", s.broken
 		}
 	}()
 	s.watch.begin()
