@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -14,8 +15,16 @@ import (
 // other clients wait before they write theirs; small replies do not. Clients that do not
 // read are disconnected while others wait, the longest waiting first.
 func TestReplyPlaces(t *testing.T) {
-	s := serveConfig(t, Config{})
-	const deaf, places = 5, 2
+	s, err := New(Config{DBPath: Memory})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close(context.Background()) })
+	const deaf, places, pressed = 5, 2, time.Hour
+	s.timeLimits.pressed = pressed // the test moves the time
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
 	s.inFlight.large = semaphore.NewWeighted(places)
 	good := dial(t, s)
 	good.ok(t, value.NewDoc("insert", value.String("c"), "documents", value.NewArray(value.Document(value.NewDoc("_id", value.Int32(1), "s", value.String(strings.Repeat("x", 15<<20))))), "$db", value.String("test")))
@@ -44,11 +53,11 @@ func TestReplyPlaces(t *testing.T) {
 	good.ok(t, value.MustJSON(`{"count": "c", "$db": "test"}`))
 	now := time.Now()
 	waitFor(t, func() bool {
-		now = now.Add(10 * time.Second)
+		now = now.Add(2 * pressed)
 		s.checkReplies(now)
 		return s.inFlight.waiting.Load() == 0
 	})
-	now = now.Add(10 * time.Second)
+	now = now.Add(2 * pressed)
 	s.checkReplies(now)
 	if n := s.Service().Snapshot().Connections.Current; n < 1+1 {
 		t.Errorf("%d connections: clients were disconnected although nobody waited", n)
