@@ -73,7 +73,7 @@ var localStages = map[string]bool{
 // concern of the command. It also refuses an explain with a write concern; a default
 // write concern does not count.
 func CheckStageConcern(c *kernel.Call, pipeline value.Doc, explained bool) error {
-	if v := c.Body.Lookup("writeConcern"); explained && !v.IsMissing() && v.Kind() != value.KindNull {
+	if explained && c.HasClientWriteConcern() {
 		return mongoerr.New(mongoerr.FailedToParse, "Aggregation explain does not support the'writeConcern' option")
 	}
 	level := c.Generic.Level

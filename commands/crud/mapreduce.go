@@ -65,7 +65,7 @@ func runMapReduce(c *kernel.Call) error {
 	if err != nil {
 		return err
 	}
-	if m.out.mode == "inline" && c.Generic.WriteConcern != nil {
+	if m.out.mode == "inline" && c.HasClientWriteConcern() {
 		return mongoerr.New(mongoerr.InvalidOptions, "Command does not support writeConcern")
 	}
 	it, err := r.Pipeline.Open(r.Agg)

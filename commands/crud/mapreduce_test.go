@@ -44,6 +44,18 @@ func TestMapReduceArguments(t *testing.T) {
 	}
 }
 
+// A default write concern is not the client's: it does not count for results that are not written.
+func TestInlineMapReduceWithDefaultWriteConcern(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t).AsMember()
+	h.OK(`{insert: "c", documents: [{_id: 1, k: "A", v: 3}]}`)
+	h.Admin(`{setDefaultRWConcern: 1, defaultWriteConcern: {w: 1}}`)
+	run := `{mapReduce: "c", map: "function() { emit(this.k, this.v) }", reduce: "function(k, v) { return 1 }", out: {inline: 1}}`
+	if got, want := h.OK(run).Lookup("results").String(), `[ { _id: "A", value: 1.0 } ]`; got != want {
+		t.Errorf("results %s, want %s", got, want)
+	}
+}
+
 // The errors of mongod's MapReduceOutOptions, MapReduceJavascriptCode and
 // map_reduce_agg.
 func TestMapReduceRefuses(t *testing.T) {

@@ -77,6 +77,13 @@ func checkProvenance(concern string, v value.Value) error {
 	return nil
 }
 
+// HasClientWriteConcern reports whether the client gave a write concern. The default write concern
+// of the cluster, which Generic has too, does not count.
+func (c *Call) HasClientWriteConcern() bool {
+	v := c.Body.Lookup("writeConcern")
+	return !v.IsMissing() && v.Kind() != value.KindNull
+}
+
 // ParseWriteConcern reads the document writeConcern and refuses what mongod refuses in
 // it. Concerns that one member cannot satisfy are not errors here.
 func (g *Generic) ParseWriteConcern(v value.Value) error {
