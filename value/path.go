@@ -90,7 +90,8 @@ func (p Path) Walk(d Doc, yield func(Value) bool) bool {
 // document without the field yields Missing once, as does a scalar before the
 // end; an array without documents yields nothing. leaf selects the treatment
 // of an array at the end, but an element addressed by its position ("a.0" in
-// {a: [[1, 2]]}) is always yielded as a whole.
+// {a: [[1, 2]]}) is always yielded as a whole. For an array, a path with an empty
+// component behind it ends there.
 //
 // The position given to yield is that of the element of the outermost array
 // that was entered without a position in the path, or -1: the position for the
@@ -158,6 +159,9 @@ func (w *walker) end(v Value, position int) bool {
 // array applies the components from i on to the elements of an array.
 func (w *walker) array(a Doc, i, position int) bool {
 	last := i == len(w.path.parts)-1
+	if last && w.path.parts[i] == "" { // "a.": the array itself, as in mongod
+		return w.end(Array(a), position)
+	}
 	wanted := w.path.index[i]
 	n := 0
 	it := a.Iter()

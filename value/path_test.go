@@ -52,6 +52,19 @@ func TestPathEach(t *testing.T) {
 		{"a.00", `{"a": [5]}`, LeafTraverse, ``},
 		{"a.0", `{"a": {"0": 5}}`, LeafTraverse, `5`},
 		{"", `{"": 5}`, LeafTraverse, `5`},
+		{"a.", `{"a": 5}`, LeafTraverse, `missing`},
+		{"a.", `{"a": {}}`, LeafTraverse, `missing`},
+		{"a.", `{"a": {"": 5}}`, LeafTraverse, `5`},
+		{"a.", `{"a": {"": [5, 4]}}`, LeafTraverse, `5@0 4@1 [ 5, 4 ]`},
+		{"a.", `{"a": [5, {"": 4}]}`, LeafTraverse, `5@0 { : 4 }@1 [ 5, { : 4 } ]`},
+		{"a.", `{"a": [5, {"": 4}]}`, LeafWhole, `[ 5, { : 4 } ]`},
+		{"a.", `{"a": []}`, LeafTraverse, `[]`},
+		{"a.", `{"a": []}`, LeafElements, ``},
+		{"a..", `{"a": [5, {"": {"": 4}}]}`, LeafTraverse, `4@1`},
+		{"a.b.", `{"a": [{"b": [5]}, {"b": 4}]}`, LeafTraverse, `5@0 [ 5 ]@0 missing@1`},
+		{"a.0.", `{"a": [5]}`, LeafTraverse, ``},
+		{"a.0.", `{"a": [[5, 4]]}`, LeafTraverse, `5@0 4@1 [ 5, 4 ]`},
+		{"a.0.", `{"a": [{"": 5}]}`, LeafTraverse, `missing@0 5`},
 	}
 	for _, c := range cases {
 		if got := trace(c.path, c.doc, c.leaf); got != c.want {

@@ -8,7 +8,9 @@ import (
 )
 
 // wildcardPlans returns a plan for each path in the conditions that the
-// wildcard includes, and one for the fields before the wildcard.
+// wildcard includes, and one for the fields before the wildcard. The index has the
+// elements of an array under the path of the array, where it is not searched for a path
+// that ends in an empty component.
 func wildcardPlans(x *Index, q *Query, c *conditions) (out []*Plan) {
 	at := 0
 	for x.Fields[at].Kind != Wildcard {
@@ -20,7 +22,7 @@ func wildcardPlans(x *Index, q *Query, c *conditions) (out []*Plan) {
 		if len(seen) == mostSolutions {
 			break
 		}
-		if seen[path] || !x.Takes(path) || positional(path) && (x.Multikey != 0 || positional(wildcardRoot(x, at))) {
+		if seen[path] || !x.Takes(path) || strings.HasSuffix(path, ".") || positional(path) && (x.Multikey != 0 || positional(wildcardRoot(x, at))) {
 			continue
 		}
 		seen[path] = true
