@@ -10,10 +10,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// maxPattern is the length of the longest pattern that mongod's library
-// accepts.
-const maxPattern = 16 << 10
-
 // compiled is a constant regular expression; nil: the regex was null.
 type compiled struct{ *pcre.Pattern }
 
@@ -66,9 +62,6 @@ func regexFrom(c *call, regex, options value.Value) (*pcre.Pattern, error) {
 	}
 	if i := strings.IndexFunc(flags, func(r rune) bool { return !strings.ContainsRune("imsxu", r) }); i >= 0 {
 		return nil, mongoerr.Newf(51108, "%s invalid flag in regex options: %c", op, []rune(flags[i:])[0])
-	}
-	if len(expr) > maxPattern {
-		return nil, mongoerr.Newf(51111, "Invalid Regex in %s: regular expression is too large", op)
 	}
 	p, err := pcre.Compile(expr, flags)
 	if err != nil {

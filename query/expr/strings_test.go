@@ -1,6 +1,9 @@
 package expr
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 const stringsDoc = `{s: 'Hello', u: 'cafétéria', n: null, i: 5, d: date('2014-03-01T08:00:00Z'), pad: ' \n good  bye \t '}`
 
@@ -60,5 +63,6 @@ func TestRegex(t *testing.T) {
 		{`{$regexMatch: {input: 1, regex: 'a'}}`, 51104, "$regexMatch needs 'input' to be of type string"}, {`{$regexFind: {input: 'a', regex: 1}}`, 51105, ""},
 		{`{$regexFind: {input: 'a', regex: 'a', options: 1}}`, 51106, ""}, {`{$regexFind: {input: 'a', regex: re('a','i'), options: 'i'}}`, 51107, ""},
 		{`{$regexFind: {input: 'a', regex: 'a', options: 'g'}}`, 51108, "$regexFind invalid flag in regex options: g"}, {`{$regexFind: {input: 'a', regex: '('}}`, 51111, ""},
+		{`{$regexMatch: {input: 'a', regex: '` + strings.Repeat("y", 32765) + `'}}`, 51111, "Invalid Regex in $regexMatch: pattern string is longer than the limit set by the application"},
 	})
 }

@@ -26,9 +26,6 @@ type Regex struct {
 // interrupt it.
 type finder func(env *expr.Env, s string) (bool, error)
 
-// maxPattern is the greatest number of bytes of a pattern.
-const maxPattern = 32764
-
 func (n *Regex) rank() int { return rankRegex }
 
 func (n *Regex) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
@@ -172,11 +169,7 @@ func regexNode(n *Regex, err error) (Node, error) {
 // compileRegex chooses the fastest way to PCRE's result: plain string search, in which
 // case literal is true, or an engine of package pcre.
 func compileRegex(pattern, options string) (find finder, literal bool, err error) {
-	if len(pattern) > maxPattern {
-		return nil, false, mongoerr.New(51091,
-			"Regular expression is invalid: pattern string is longer than the limit set by the application")
-	}
-	if find := literalFinder(pattern, options); find != nil {
+	if find := literalFinder(pattern, options); find != nil && len(pattern) <= pcre.MaxPattern {
 		return find, true, nil
 	}
 	p, err := pcre.Compile(pattern, options)

@@ -37,8 +37,16 @@ type Pattern struct {
 	patient           *regexp2.Regexp // gives up after BacktrackLimit
 }
 
+// MaxPattern is the length of the longest pattern in bytes, as in mongod.
+const MaxPattern = 32764
+
+var errTooLong = errors.New("pattern string is longer than the limit set by the application")
+
 // Compile reads a pattern with options among imsx. Errors have PCRE's words.
 func Compile(pattern, options string) (*Pattern, error) {
+	if len(pattern) > MaxPattern {
+		return nil, errTooLong
+	}
 	multiline := strings.Contains(options, "m")
 	t, err := Translate(pattern, multiline)
 	if err != nil {
