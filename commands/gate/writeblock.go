@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"strings"
 	"time"
 
 	"github.com/duskdb/duskdb/auth"
@@ -43,13 +44,25 @@ func ApplySettings(s *kernel.Service, c *kernel.Call) error {
 	return nil
 }
 
+// onlyReads reports whether a command that may write does not with its arguments.
+func onlyReads(c *kernel.Call) bool {
+	switch c.Cmd.Name {
+	case "aggregate":
+		return !kernel.WritesOut(c.Body.Lookup("pipeline").Doc())
+	case "mapReduce":
+		return c.Body.Lookup("out").Doc().Has("inline")
+	case "mqPurge":
+		return c.Body.Lookup("dryRun").Truthy()
+	case "customAction":
+		return strings.HasPrefix(c.Body.Lookup("customAction").Str(), "Get")
+	}
+	return false
+}
+
 // isUserWrite reports whether a command writes to a database of users, not to one of the
 // server's own.
 func isUserWrite(c *kernel.Call) bool {
-	if c.Cmd.Name == "aggregate" {
-		return kernel.WritesOut(c.Body.Lookup("pipeline").Doc()) && kernel.UserDatabase(c.DB)
-	}
-	if !kernel.UserWrites[c.Cmd.Name] {
+	if !kernel.UserWrites[c.Cmd.Name] || onlyReads(c) {
 		return false
 	}
 	switch c.Cmd.Name {

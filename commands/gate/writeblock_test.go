@@ -52,6 +52,50 @@ func TestBlockedWrites(t *testing.T) {
 	h.Holds("c", `{_id: 1} {_id: 5}`)
 }
 
+// spared are the commands that write and go on while user writes are blocked, by the reason.
+var spared = map[string]string{
+	"abortTransaction": "it undoes writes", "commitTransaction": "its writes were made before", "coordinateCommitTransaction": "a stub of sharding",
+	"prepareTransaction": "a stub of sharding", "reIndex": "the data stay as they are", "setIndexCommitQuorum": "the data stay as they are",
+	"setDefaultRWConcern": "a setting of the server", "setFeatureCompatibilityVersion": "a setting of the server",
+	"_mergeAuthzCollections": "users are documents of the server", "createRole": "users are documents of the server",
+	"createUser": "users are documents of the server", "dropAllRolesFromDatabase": "users are documents of the server",
+	"dropAllUsersFromDatabase": "users are documents of the server", "dropRole": "users are documents of the server",
+	"dropUser": "users are documents of the server", "grantPrivilegesToRole": "users are documents of the server",
+	"grantRolesToRole": "users are documents of the server", "grantRolesToUser": "users are documents of the server",
+	"revokePrivilegesFromRole": "users are documents of the server", "revokeRolesFromRole": "users are documents of the server",
+	"revokeRolesFromUser": "users are documents of the server", "updateRole": "users are documents of the server",
+	"updateUser": "users are documents of the server", "mqPeek": "it shows messages; what has expired is removed by the server",
+}
+
+// Each command that writes is stopped while user writes are blocked, or spared for a reason.
+func TestEachWriteIsBlockedOrSpared(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t)
+	h.Admin(`{setUserWriteBlockMode: 1, global: true}`)
+	for _, cmd := range h.Svc.Commands {
+		writes, blocked := cmd.Flags&kernel.Writes != 0, kernel.UserWrites[cmd.Name]
+		if writes && blocked == (spared[cmd.Name] != "") {
+			t.Errorf("%s: say in kernel.UserWrites that it is blocked, or here why not", cmd.Name)
+		}
+		if !writes && (spared[cmd.Name] != "" || blocked && cmd.Name != "cloneCollectionAsCapped") {
+			t.Errorf("%s does not write", cmd.Name)
+		}
+	}
+	for command, code := range map[string]int32{
+		`{mqSend: "q", messages: [{}]}`: 371, `{mqReceive: "q"}`: 371, `{mqComplete: "q", lockToken: 1}`: 371, `{mqAbandon: "q"}`: 371,
+		`{mqDefer: "q"}`: 371, `{mqDeadLetter: "q"}`: 371, `{mqRenewLock: "q"}`: 371, `{mqCancelScheduled: "q"}`: 371,
+		`{mqPurge: "q"}`: 371, `{mqResubmit: "q"}`: 371, `{mqRestore: "q", messages: []}`: 371, `{mqPurge: "q", dryRun: true}`: 26, `{mqPeek: "q"}`: 26,
+		`{mapReduce: "c", map: "function() {}", reduce: "function() {}", out: "d"}`:         371,
+		`{mapReduce: "c", map: "function() {}", reduce: "function() {}", out: {inline: 1}}`: 0,
+		`{customAction: "CreateCollection", collection: "d"}`:                               371,
+		`{customAction: "GetDatabase"}`:                                                     26,
+	} {
+		if reply := h.Run(command); reply.Lookup("code").Int32() != code {
+			t.Errorf("%s answered %s", command, reply)
+		}
+	}
+}
+
 // What administrators have set holds for commands that do not say otherwise.
 func TestDefaultsOfCommands(t *testing.T) {
 	t.Parallel()
