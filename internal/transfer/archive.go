@@ -241,6 +241,9 @@ func (s *blockSource) end(name string, want value.Value) error {
 	return nil
 }
 
+// Unit implements Source.
+func (s *blockSource) Unit() string { return documents }
+
 // Next reads one document.
 func (s *blockSource) Next() (value.Doc, int, error) {
 	if s.done {
@@ -250,7 +253,7 @@ func (s *blockSource) Next() (value.Doc, int, error) {
 	doc, err := s.a.next()
 	switch {
 	case errors.Is(err, errInvalid):
-		return nil, s.n, &LineError{Line: s.n, Unit: "document", Err: err}
+		return nil, s.n, &LineError{Line: s.n, Unit: documents, Err: err}
 	case err != nil:
 		return nil, s.n, unexpectedEnd(err)
 	case doc == nil:

@@ -20,6 +20,9 @@ type bsonSource struct {
 // their numbers.
 func NewBSON(r io.Reader) Source { return &bsonSource{in: bufio.NewReaderSize(r, 1<<16)} }
 
+// Unit implements Source.
+func (s *bsonSource) Unit() string { return documents }
+
 // Next reads one document.
 func (s *bsonSource) Next() (value.Doc, int, error) {
 	s.n++
@@ -28,7 +31,7 @@ func (s *bsonSource) Next() (value.Doc, int, error) {
 		return nil, s.n, io.EOF
 	}
 	if errors.Is(err, errInvalid) {
-		err = &LineError{Line: s.n, Unit: "document", Err: err}
+		err = &LineError{Line: s.n, Unit: documents, Err: err}
 	} else if err != nil {
 		err = fmt.Errorf("document %d: %w", s.n, err)
 	}

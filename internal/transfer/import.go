@@ -121,6 +121,11 @@ func (im *importer) all() error {
 	}
 }
 
+// at is the error of one document of the source.
+func (im *importer) at(line int, err error) *LineError {
+	return &LineError{Line: line, Unit: im.source.Unit(), Err: err}
+}
+
 // failed counts a document that was not imported.
 func (im *importer) failed(err error) error {
 	im.res.Failed++
@@ -136,11 +141,11 @@ func (im *importer) failed(err error) error {
 // add puts a document into the batch, and sends the batch if it is full.
 func (im *importer) add(doc value.Doc, line int) error {
 	if len(doc) > maxDocument { // the server would refuse the whole batch
-		return im.failed(&LineError{Line: line, Err: fmt.Errorf("the document has %d bytes; the limit is %d", len(doc), maxDocument)})
+		return im.failed(im.at(line, fmt.Errorf("the document has %d bytes; the limit is %d", len(doc), maxDocument)))
 	}
 	verb, statement := im.statement(doc)
 	if verb == "" {
-		return im.failed(&LineError{Line: line, Err: errors.New("the document has none of the fields that identify it (--upsertFields)")})
+		return im.failed(im.at(line, errors.New("the document has none of the fields that identify it (--upsertFields)")))
 	}
 	if full := len(im.lines) == batchDocs || len(im.seq.Bytes())+len(statement) > batchBytes; full || verb != im.verb {
 		if err := im.flush(); err != nil {
@@ -220,7 +225,7 @@ func (im *importer) flush() error {
 	im.seq.ID = sequenceNames[im.verb]
 	reply, err := im.to.Run(im.command(), im.seq)
 	if err != nil {
-		return fmt.Errorf("lines %d to %d: %w", im.lines[0], im.lines[len(im.lines)-1], err)
+		return fmt.Errorf("%ss %d to %d: %w", im.source.Unit(), im.lines[0], im.lines[len(im.lines)-1], err)
 	}
 	done, bad := len(im.lines), 0
 	var stopped error
@@ -230,7 +235,7 @@ func (im *importer) flush() error {
 			return fmt.Errorf("the server reported an error for statement %d of %d", at, len(im.lines))
 		}
 		bad++
-		refused := &LineError{Line: im.lines[at], Err: errors.New(v.Doc().Lookup("errmsg").Str())}
+		refused := im.at(im.lines[at], errors.New(v.Doc().Lookup("errmsg").Str()))
 		if err := im.failed(refused); err != nil {
 			stopped, done, bad = err, at, 0
 		} else if ofTheServer[v.Doc().Lookup("code").Int64()] && stopped == nil {

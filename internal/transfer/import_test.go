@@ -87,6 +87,26 @@ func TestImportNamesLines(t *testing.T) {
 	}
 }
 
+// The documents of BSON have numbers, not lines.
+func TestImportNamesDocuments(t *testing.T) {
+	s := newScene(t)
+	doc := func(id int32, n int) string {
+		return string(value.NewDoc("_id", value.Int32(id), "pad", value.String(strings.Repeat("x", n))))
+	}
+	var got []string
+	_, err := transfer.Import(s.conn, transfer.NewBSON(strings.NewReader(doc(1, 1)+doc(1, 1)+doc(3, 16<<20))), transfer.ImportOptions{
+		Database: "test", Collection: "c", OnError: func(err error) { got = append(got, err.Error()) },
+	})
+	slices.Sort(got)
+	if want := []string{"document 2: E11000 duplicate key", "document 3: the document has "}; err != nil || !slices.EqualFunc(got, want, strings.HasPrefix) {
+		t.Errorf("%q, %v", got, err)
+	}
+	_, err = transfer.Import(s.conn, transfer.NewBSON(strings.NewReader(doc(1, 1)+doc(2, 1))), transfer.ImportOptions{Database: "test", Collection: "$"})
+	if err == nil || !strings.HasPrefix(err.Error(), "documents 1 to 2: ") {
+		t.Errorf("a batch that is refused: %v", err)
+	}
+}
+
 // A document that is too large is one that failed, as any other.
 func TestImportTooLarge(t *testing.T) {
 	s := newScene(t)

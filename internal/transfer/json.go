@@ -36,6 +36,9 @@ func NewJSONArray(r io.Reader) Source {
 	return &jsonSource{in: bufio.NewReaderSize(r, 1<<16), line: 1, only: true}
 }
 
+// Unit implements Source.
+func (s *jsonSource) Unit() string { return lines }
+
 // Next reads one document.
 func (s *jsonSource) Next() (value.Doc, int, error) {
 	if !s.begun {

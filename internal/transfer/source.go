@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/duskdb/duskdb/value"
@@ -12,23 +13,27 @@ type Source interface {
 	// end it returns io.EOF; a *LineError is about one document only, and
 	// Next may be called again.
 	Next() (value.Doc, int, error)
+	// Unit is what Next counts: lines, or the documents of a file without lines.
+	Unit() string
 }
+
+// The units of sources.
+const (
+	lines     = "line"
+	documents = "document"
+)
 
 // LineError is the error of one document of a file.
 type LineError struct {
-	Line int // counted from 1; of a BSON file: the number of the document
-	Unit string
+	Line int    // number of the line or document, counted from 1
+	Unit string // of Line; "": lines
 	Err  error
 	Stop bool // the import must stop
 }
 
 // Error names the line and the error.
 func (e *LineError) Error() string {
-	unit := e.Unit
-	if unit == "" {
-		unit = "line"
-	}
-	return fmt.Sprintf("%s %d: %v", unit, e.Line, e.Err)
+	return fmt.Sprintf("%s %d: %v", cmp.Or(e.Unit, lines), e.Line, e.Err)
 }
 
 // Unwrap returns the error without the line.

@@ -78,6 +78,9 @@ func (s *tableSource) record() ([]string, int, error) {
 }
 
 // Next makes a document of one record. Fields beyond the columns get the names
+// Unit implements Source.
+func (s *tableSource) Unit() string { return lines }
+
 // field4, field5 …, as in mongoimport.
 func (s *tableSource) Next() (value.Doc, int, error) {
 	record, line, err := s.record()
