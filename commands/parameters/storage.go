@@ -97,7 +97,6 @@ func transactionParameters() []parameter {
 		integer("AbortExpiredTransactionsSessionCheckoutTimeout", always, 100, gte(0)),
 		boolean("disableLogicalSessionCacheRefresh", atStart, false),
 		integer("internalSessionsReapThreshold", always, 1000, gte(0)),
-		integer("maxSessions", atStart, 1_000_000, gt(0)),
 		integer("TransactionRecordMinimumLifetimeMinutes", atStart, 30, gte(1)),
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/session"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/script"
 	"github.com/duskdb/duskdb/value"
@@ -87,6 +88,7 @@ func commandParameters() []parameter {
 		integer("internalQueryJavaScriptFnTimeoutMillis", always, script.DefaultTimeout, gt(0)).
 			onChange(func(s *kernel.Service, v value.Value) { s.Scripts.TimeoutMS.Store(v.SafeInt64()) }),
 		integer("localLogicalSessionTimeoutMinutes", always, 30, gte(1)),
+		integer("maxSessions", atStart, session.DefaultMax, gt(0)).onChange(func(s *kernel.Service, v value.Value) { s.Sessions.Max = int(v.SafeInt64()) }),
 		boolean("notablescan", always, false),
 		boolean("requireApiVersion", always, false).onChange(func(s *kernel.Service, v value.Value) { s.RequireAPI.Store(v.Truthy()) }),
 		integer("transactionLifetimeLimitSeconds", always, 60, gte(1)),

@@ -94,11 +94,11 @@ type Kept struct {
 
 // NewRegistry returns a registry without sessions.
 func NewRegistry() *Registry {
-	return &Registry{sessions: map[Key]*Session{}, Max: maxSessions, TxnEnded: broadcast.New(), OnEnd: func(*Session) {}}
+	return &Registry{sessions: map[Key]*Session{}, Max: DefaultMax, TxnEnded: broadcast.New(), OnEnd: func(*Session) {}}
 }
 
-// maxSessions is how many sessions there may be, as mongod's parameter of this name.
-const maxSessions = 1_000_000
+// DefaultMax is the default of the parameter maxSessions.
+const DefaultMax = 1_000_000
 
 // Use finds or makes a session and notes its use.
 func (r *Registry) Use(key Key, now time.Time) (*Session, error) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/duskdb/duskdb/commands/internal/harness"
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/session"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/queue"
@@ -167,4 +168,15 @@ func TestTooManySessions(t *testing.T) {
 	}
 	r.End(func(s *session.Session) bool { return s == first })
 	used(r, keyOf(3), harness.TestStart)
+}
+
+// The parameter maxSessions is the limit.
+func TestMaxSessions(t *testing.T) {
+	h := harness.NewWith(t, kernel.Options{Parameters: map[string]string{"maxSessions": "3"}})
+	for range 3 {
+		h.OK(`{startSession: 1}`)
+	}
+	h.Fails(int32(mongoerr.TooManyLogicalSessions), `{startSession: 1}`)
+	h.Fails(int32(mongoerr.TooManyLogicalSessions), `{find: "c", lsid: {id: {"$binary": {base64: "AAAAAAAAAAAAAAAAAAAAAA==", subType: "04"}}}}`)
+	h.OK(`{find: "c"}`)
 }
