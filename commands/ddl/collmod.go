@@ -75,7 +75,7 @@ func runCollMod(c *kernel.Call) error {
 		if err := catalog.CheckUUID(tx, ns, a.UUID); err != nil {
 			return err
 		}
-		coll, err := tx.Collection(ns)
+		coll, err := catalog.Open(tx, ns)
 		if err != nil {
 			if errors.Is(err, storage.ErrNotFound) {
 				return mongoerr.Newf(mongoerr.NamespaceNotFound, "ns does not exist: %s", ns)
@@ -128,6 +128,9 @@ type collMod struct {
 // runLogged runs the command and writes it into the change log, even if it has changed
 // nothing.
 func (m *collMod) runLogged() error {
+	if m.info.Namespace.Coll == catalog.SystemViews {
+		return m.leaveViews()
+	}
 	log := m.c.Recorder()
 	log.Modifying = m.info.Namespace
 	err := m.run()
@@ -147,6 +150,15 @@ func (m *collMod) runLogged() error {
 	}
 	log.CollMod(m.info, b.Doc(), m.indexWas)
 	return nil
+}
+
+// leaveViews runs the command on system.views, which is not stored and stays as it is.
+func (m *collMod) leaveViews() error {
+	err := m.run()
+	if errors.Is(err, storage.ErrNotFound) {
+		return mongoerr.Newf(mongoerr.InvalidNamespace, "cannot write to %s", m.info.Namespace)
+	}
+	return err
 }
 
 func (m *collMod) add(key string, v value.Value) {

@@ -425,7 +425,7 @@ func runDropIndexes(c *kernel.Call) error {
 // dropIndexes removes what find names, and returns how many indexes there
 // were and whether it names all of them.
 func dropIndexes(c *kernel.Call, tx storage.Tx, ns storage.Namespace, find value.Value) (was int, all bool, err error) {
-	coll, err := tx.Collection(ns)
+	coll, err := catalog.Open(tx, ns)
 	if err != nil {
 		if errors.Is(err, storage.ErrNotFound) {
 			err = mongoerr.Newf(mongoerr.NamespaceNotFound, "ns not found %s", ns)

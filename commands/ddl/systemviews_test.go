@@ -161,3 +161,41 @@ func TestCursorOnSystemViews(t *testing.T) {
 		h.OK(`{drop: "i"}`)
 	}
 }
+
+// dropIndexes and collMod treat system.views as a collection with an index on _id. What would
+// change it is refused, as by createIndexes.
+func TestModifySystemViews(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t)
+	h.Fails(26, `{collMod: "system.views"}`)
+	h.Fails(26, `{dropIndexes: "system.views", index: "*"}`)
+	h.OK(`{create: "v", viewOn: "c", pipeline: []}`)
+	if reply := h.OK(`{dropIndexes: "system.views", index: "*"}`); reply.Lookup("nIndexesWas").Int32() != 1 || reply.Lookup("msg").Str() != "non-_id indexes dropped for collection" {
+		t.Errorf("dropIndexes: %s", reply)
+	}
+	h.OK(`{collMod: "system.views"}`)
+	for command, code := range map[string]int32{
+		`{dropIndexes: "system.views", index: "_id_"}`:                             72,
+		`{dropIndexes: "system.views", index: {_id: 1}}`:                           72,
+		`{dropIndexes: "system.views", index: "a_1"}`:                              27,
+		`{dropIndexes: "system.views", index: {a: 1}}`:                             27,
+		`{collMod: "system.views", index: {keyPattern: {a: 1}, hidden: true}}`:     27,
+		`{collMod: "system.views", index: {keyPattern: {_id: 1}, hidden: true}}`:   2,
+		`{collMod: "system.views", index: {name: "_id_", expireAfterSeconds: 5}}`:  72,
+		`{collMod: "system.views", validator: {a: 1}}`:                             72,
+		`{collMod: "system.views", viewOn: "d"}`:                                   72,
+		`{collMod: "system.views", cappedMax: 5}`:                                  72,
+		`{collMod: "system.views", timeseries: {granularity: "hours"}}`:            72,
+		`{collMod: "system.views", expireAfterSeconds: 5}`:                         72,
+		`{collMod: "system.views", changeStreamPreAndPostImages: {enabled: true}}`: 73,
+		`{collMod: "system.views", validationLevel: "moderate"}`:                   73,
+		`{collMod: "system.views", documentTtl: {default: 5}}`:                     73,
+		`{collMod: "system.views", onExpire: {deadLetterTo: "x"}}`:                 73,
+		`{createIndexes: "system.views", indexes: [{key: {a: 1}, name: "a"}]}`:     73,
+	} {
+		h.Fails(code, command)
+	}
+	if n := len(harness.Docs(h.OK(`{find: "system.views"}`))); n != 1 {
+		t.Errorf("%d views", n)
+	}
+}
