@@ -342,6 +342,7 @@ func (c *conn) serveQuery(m *wire.Query) bool {
 		return true
 	}
 	if !isCommand {
+		c.srv.service.Metrics.OpQueries.Add(1)
 		c.replyError(m, mongoerr.New(5739101, "OP_QUERY is no longer supported. The client driver may require an upgrade. For more details see https://dochub.mongodb.org/core/legacy-opcode-removal"))
 		return true
 	}

@@ -27,7 +27,13 @@ func dialLegacy(t *testing.T, s *server.Server) *legacy {
 // ask sends a command in an OP_QUERY and returns the reply.
 func (l *legacy) ask(db string, command value.Doc) value.Doc {
 	l.Helper()
-	b := append(wire.BeginQuery(nil, 1, 0, db+".$cmd"), command...)
+	return l.query(db+".$cmd", command)
+}
+
+// query sends an OP_QUERY and returns the document of the reply.
+func (l *legacy) query(ns string, command value.Doc) value.Doc {
+	l.Helper()
+	b := append(wire.BeginQuery(nil, 1, 0, ns), command...)
 	if _, err := l.nc.Write(wire.FinishQuery(b, 0)); err != nil {
 		l.Fatal(err)
 	}
@@ -108,5 +114,28 @@ func TestLegacyCommandsRefused(t *testing.T) {
 			}
 		}
 		l.login("root", "secret")
+	}
+}
+
+// Queries by OP_QUERY are refused and counted, commands by OP_QUERY are not.
+func TestLegacyQueriesAreCounted(t *testing.T) {
+	s := startServer(t, server.Config{})
+	l := dialLegacy(t, s)
+	counters := func() value.Doc {
+		nc, _ := dial(t, s)
+		defer nc.Close()
+		return mustRoundTrip(t, wire.NewClient(nc), command(`{"serverStatus": 1, "$db": "admin"}`)).Lookup("opcounters").Doc()
+	}
+	l.ask("admin", command(`{"hello": 1}`))
+	if before := counters(); before.Has("deprecated") {
+		t.Errorf("before: %s", before)
+	}
+	for range 2 {
+		if reply := l.query("test.c", command(`{"a": 1}`)); reply.Lookup("code").Int32() != 5739101 {
+			t.Errorf("a query: %s", reply)
+		}
+	}
+	if after := counters(); after.Lookup("deprecated").String() != "{ query: 2 }" || after.Lookup("query").SafeInt64() != 0 {
+		t.Errorf("after: %s", after)
 	}
 }

@@ -158,6 +158,9 @@ func writeOpcounters(c *kernel.Call, b *value.Builder) {
 	m := &c.Svc.Metrics.Opcounters
 	b.Int64("insert", m.Insert.Load()).Int64("query", m.Query.Load()).Int64("update", m.Update.Load()).
 		Int64("delete", m.Remove.Load()).Int64("getmore", m.Getmore.Load()).Int64("command", m.Command.Load())
+	if n := c.Svc.Metrics.OpQueries.Load(); n > 0 {
+		b.StartDocument("deprecated").Int64("query", n).End()
+	}
 }
 
 func writeStorageEngine(c *kernel.Call, b *value.Builder) error {

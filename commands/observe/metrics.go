@@ -11,6 +11,7 @@ import (
 // Metrics are the counters behind serverStatus.
 type Metrics struct {
 	Opcounters    struct{ Insert, Query, Update, Remove, Getmore, Command atomic.Int64 }
+	OpQueries     atomic.Int64 // OP_QUERY messages that were queries, which are no longer run
 	Document      struct{ Deleted, Inserted, Returned, Updated atomic.Int64 }
 	Network       struct{ BytesIn, BytesOut, Requests atomic.Int64 }
 	Connections   struct{ Current, active, Total, Rejected, Balanced atomic.Int64 }
