@@ -4,56 +4,82 @@ import "strings"
 
 // Path is a dotted path, split once. Arrays on the path are traversed by the
 // rules of MongoDB's query language: see [Path.Each].
-type Path struct {
-	dotted string
-	parts  []string
-	index  []int // part as array position, -1 if it is not one
+type Path struct{ at *path }
+
+// path is what all copies of a Path share.
+type path struct {
+	dotted [1]string // also the only component
+	index  int32     // that component as array position, -1 if it is not one
+	more   *components
+}
+
+// components are those of a path of several.
+type components struct {
+	parts []string
+	index []int32
 }
 
 // ParsePath splits a dotted path. Empty components are kept.
 func ParsePath(dotted string) Path {
-	parts := strings.Split(dotted, ".")
-	index := make([]int, len(parts))
-	for i, p := range parts {
-		index[i] = arrayPosition(p)
+	p := &path{dotted: [1]string{dotted}}
+	if !strings.Contains(dotted, ".") {
+		p.index = arrayPosition(dotted)
+		return Path{p}
 	}
-	return Path{dotted: dotted, parts: parts, index: index}
+	parts := strings.Split(dotted, ".")
+	index := make([]int32, len(parts))
+	for i, part := range parts {
+		index[i] = arrayPosition(part)
+	}
+	p.more = &components{parts, index}
+	return Path{p}
 }
 
 // arrayPosition reads digits without leading zeros; -1 for anything else.
-func arrayPosition(p string) int {
+func arrayPosition(p string) int32 {
 	if p == "" || len(p) > 9 || p[0] == '0' && len(p) > 1 {
 		return -1
 	}
-	n := 0
+	n := int32(0)
 	for i := range len(p) {
 		if p[i] < '0' || p[i] > '9' {
 			return -1
 		}
-		n = n*10 + int(p[i]-'0')
+		n = n*10 + int32(p[i]-'0')
 	}
 	return n
 }
 
 // String returns the dotted path.
-func (p Path) String() string { return p.dotted }
+func (p Path) String() string { return p.at.dotted[0] }
 
 // Parts returns the components; they must not be changed.
-func (p Path) Parts() []string { return p.parts }
+func (p Path) Parts() []string {
+	if p.at.more == nil {
+		return p.at.dotted[:]
+	}
+	return p.at.more.parts
+}
 
 // ArrayIndex returns the i-th component as an array position, -1 if it is
 // not a number.
-func (p Path) ArrayIndex(i int) int { return p.index[i] }
+func (p Path) ArrayIndex(i int) int {
+	if p.at.more == nil {
+		return int(p.at.index)
+	}
+	return int(p.at.more.index[i])
+}
 
 // Len is the number of components.
-func (p Path) Len() int { return len(p.parts) }
+func (p Path) Len() int { return len(p.Parts()) }
 
 // Get follows the path through embedded documents only; it returns Missing at
 // an array before the end.
 func (p Path) Get(d Doc) Value {
-	for i, part := range p.parts {
+	parts := p.Parts()
+	for i, part := range parts {
 		v := d.Lookup(part)
-		if i == len(p.parts)-1 {
+		if i == len(parts)-1 {
 			return v
 		}
 		if v.kind != KindDocument {
@@ -65,7 +91,7 @@ func (p Path) Get(d Doc) Value {
 }
 
 // Leaf says how [Path.Each] treats an array at the end of the path.
-type Leaf int
+type Leaf uint8
 
 // The three treatments of an array at the end of a path.
 const (
@@ -78,7 +104,7 @@ const (
 // result reports whether it did. It is [Path.Each] with arrays at the end of
 // the path yielded whole.
 func (p Path) Walk(d Doc, yield func(Value) bool) bool {
-	w := walker{path: &p, leaf: LeafWhole, yield: func(v Value, _ int) bool { return yield(v) }}
+	w := walker{path: p, leaf: LeafWhole, yield: func(v Value, _ int) bool { return yield(v) }}
 	return w.doc(d, 0, -1)
 }
 
@@ -97,15 +123,15 @@ func (p Path) Walk(d Doc, yield func(Value) bool) bool {
 // that was entered without a position in the path, or -1: the position for the
 // operator $.
 func (p *Path) Each(d Doc, leaf Leaf, yield func(v Value, position int) bool) bool {
-	w := walker{path: p, leaf: leaf, yield: yield}
+	w := walker{path: *p, leaf: leaf, yield: yield}
 	return w.doc(d, 0, -1)
 }
 
 // EachFrom is Each for a value at the first i components of the path.
 func (p *Path) EachFrom(v Value, i int, leaf Leaf, yield func(v Value, position int) bool) bool {
-	w := walker{path: p, leaf: leaf, yield: yield}
+	w := walker{path: *p, leaf: leaf, yield: yield}
 	switch {
-	case i == len(p.parts):
+	case i == p.Len():
 		return w.end(v, -1)
 	case v.kind == KindDocument:
 		return w.doc(v.b, i, -1)
@@ -117,16 +143,17 @@ func (p *Path) EachFrom(v Value, i int, leaf Leaf, yield func(v Value, position 
 
 // walker is one traversal. It lives on the stack of the caller.
 type walker struct {
-	path  *Path
+	path  Path
 	leaf  Leaf
 	yield func(Value, int) bool
 }
 
 // doc applies the components from i on to a document.
 func (w *walker) doc(d Doc, i, position int) bool {
-	last := len(w.path.parts) - 1
+	parts := w.path.Parts()
+	last := len(parts) - 1
 	for {
-		v := d.Lookup(w.path.parts[i])
+		v := d.Lookup(parts[i])
 		switch {
 		case i == last:
 			return w.end(v, position)
@@ -158,11 +185,11 @@ func (w *walker) end(v Value, position int) bool {
 
 // array applies the components from i on to the elements of an array.
 func (w *walker) array(a Doc, i, position int) bool {
-	last := i == len(w.path.parts)-1
-	if last && w.path.parts[i] == "" { // "a.": the array itself, as in mongod
+	last := i == w.path.Len()-1
+	if last && w.path.Parts()[i] == "" { // "a.": the array itself, as in mongod
 		return w.end(Array(a), position)
 	}
-	wanted := w.path.index[i]
+	wanted := w.path.ArrayIndex(i)
 	n := 0
 	it := a.Iter()
 	for ; it.Next(); n++ {

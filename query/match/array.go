@@ -182,7 +182,7 @@ func parseElemMatch(p *parser, path value.Path, _ value.Doc, e element) (Node, e
 	d := e.v.Doc()
 	if name, _ := d.First(); isOperatorDoc(e.v, true) && topOperators[name] == nil {
 		and := &And{}
-		if err := p.operators(and, value.ParsePath(""), d); err != nil {
+		if err := p.operators(and, p.path(""), d); err != nil {
 			return nil, err
 		}
 		return &ElemMatchValue{leafPath{Path: path}, and.Nodes}, nil

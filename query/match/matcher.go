@@ -46,7 +46,7 @@ func Compile(filter value.Doc, o Options) (*Matcher, error) {
 		filter = value.EmptyDoc
 	}
 	filter = filter.Clone()
-	p := &parser{o}
+	p := &parser{o: o}
 	root, err := p.filter(filter, false)
 	if err == nil && (o.AllowNear || o.Text != nil) {
 		err = checkSpecial(root)
@@ -63,7 +63,7 @@ func Compile(filter value.Doc, o Options) (*Matcher, error) {
 // written is the root of the tree as the client wrote it. It is seldom needed, and of many
 // branches much larger than that of Root.
 func (m *Matcher) written() Node {
-	p := &parser{m.options}
+	p := &parser{o: m.options, written: true}
 	root, _ := p.filter(m.filter, false) // there was no error before
 	return root
 }

@@ -71,12 +71,17 @@ type leafPath struct {
 	// Path is the dotted path to the values.
 	Path value.Path
 
-	source element
+	source *element // nil unless the tree is one as the client wrote it
 }
 
-func (l *leafPath) origin() element { return l.source }
+func (l *leafPath) origin() element {
+	if l.source == nil {
+		return element{}
+	}
+	return *l.source
+}
 
-func (l *leafPath) setOrigin(e element) { l.source = e }
+func (l *leafPath) setOrigin(e element) { l.source = &e }
 
 // FieldPath returns the path of the values.
 func (l *leafPath) FieldPath() *value.Path { return &l.Path }

@@ -82,7 +82,20 @@ func init() {
 	}
 }
 
-type parser struct{ o Options }
+type parser struct {
+	o Options
+	// written is set if leaves are to know how the client wrote them.
+	written bool
+	last    value.Path // the one parsed last, which many conditions may share
+}
+
+// path parses a path.
+func (p *parser) path(dotted string) value.Path {
+	if p.last == (value.Path{}) || p.last.String() != dotted {
+		p.last = value.ParsePath(dotted)
+	}
+	return p.last
+}
 
 // filter parses a whole filter document. nested is set if the document is not
 // the whole filter but part of one ($elemMatch).
@@ -148,7 +161,7 @@ func (p *parser) top(e element, nested bool) (Node, error) {
 
 // field parses path: value, path: /regex/ and path: {$op: …}.
 func (p *parser) field(e element) (Node, error) {
-	path := value.ParsePath(e.name)
+	path := p.path(e.name)
 	switch {
 	case isOperatorDoc(e.v, false):
 		and := &And{}
@@ -158,16 +171,16 @@ func (p *parser) field(e element) (Node, error) {
 		return simplify(and), nil
 	case e.v.Kind() == value.KindRegex:
 		pattern, options := e.v.Regex()
-		return implicit(e)(regexNode(newRegex(path, pattern, options)))
+		return p.implicit(e)(regexNode(newRegex(path, pattern, options)))
 	}
-	return implicit(e)(p.compare(OpEq, path, e.v))
+	return p.implicit(e)(p.compare(OpEq, path, e.v))
 }
 
 // implicit marks a leaf as written in the form {path: value}.
-func implicit(e element) func(Node, error) (Node, error) {
+func (p *parser) implicit(e element) func(Node, error) (Node, error) {
 	return func(n Node, err error) (Node, error) {
 		if err == nil {
-			remember(n, element{v: e.v})
+			p.remember(n, element{v: e.v})
 		}
 		return n, err
 	}
@@ -194,7 +207,7 @@ func (p *parser) operators(and *And, path value.Path, d value.Doc) error {
 			return err
 		}
 		if n != nil {
-			remember(n, e)
+			p.remember(n, e)
 			and.Nodes = append(and.Nodes, n)
 		}
 	}
@@ -202,7 +215,10 @@ func (p *parser) operators(and *And, path value.Path, d value.Doc) error {
 }
 
 // remember stores the original operator in its leaf.
-func remember(n Node, e element) {
+func (p *parser) remember(n Node, e element) {
+	if !p.written {
+		return
+	}
 	if negation, ok := n.(*Not); ok && negation.Op != "" {
 		n = negation.Node
 	}
@@ -235,7 +251,7 @@ func isDBRef(d value.Doc, incomplete bool) bool {
 
 // parseList returns the parser of $and, $or or $nor: a non-empty array of
 // filters.
-func parseList(make func([]Node) Node) topParser {
+func parseList(build func([]Node) Node) topParser {
 	return func(p *parser, e element, nested bool) (Node, error) {
 		if e.v.Kind() != value.KindArray {
 			return nil, mongoerr.Newf(mongoerr.BadValue, "%s must be an array", e.name)
@@ -243,7 +259,7 @@ func parseList(make func([]Node) Node) topParser {
 		if e.v.Doc().IsEmpty() {
 			return nil, mongoerr.New(mongoerr.BadValue, "$and/$or/$nor must be a nonempty array")
 		}
-		var nodes []Node
+		nodes := make([]Node, 0, e.v.Doc().Len())
 		for v := range e.v.Doc().Values() {
 			if v.Kind() != value.KindDocument {
 				return nil, mongoerr.New(mongoerr.BadValue, "$or/$and/$nor entries need to be full objects")
@@ -254,7 +270,7 @@ func parseList(make func([]Node) Node) topParser {
 			}
 			nodes = append(nodes, n)
 		}
-		return make(nodes), nil
+		return build(nodes), nil
 	}
 }
 

@@ -207,7 +207,7 @@ func parsePattern(s *schema, k keyword, _ value.Doc) error {
 	if k.v.Kind() != value.KindString {
 		return k.mustBe("a string")
 	}
-	re, err := newRegex(value.Path{}, k.v.Str(), "")
+	re, err := newRegex(value.ParsePath(""), k.v.Str(), "")
 	if err != nil {
 		return err
 	}

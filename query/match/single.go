@@ -40,7 +40,7 @@ func (m *ElementMatcher) Match(env *expr.Env, v value.Value) (bool, error) {
 // are documents, any other value is an equality.
 func CompileElement(condition value.Value, o Options) (*ElementMatcher, error) {
 	condition = condition.Clone()
-	p := &parser{o}
+	p := &parser{o: o}
 	switch {
 	case condition.Kind() == value.KindDocument && !isOperatorDoc(condition, false):
 		root, err := p.filter(condition.Doc(), false)
@@ -68,7 +68,7 @@ var identifier = regexp.MustCompile(`^[a-z][a-zA-Z0-9]*$`)
 // identifier that all of its paths begin with.
 func CompileArrayFilter(filter value.Doc, o Options) (name string, m *ElementMatcher, err error) {
 	o.NoExpr = true
-	p := &parser{o}
+	p := &parser{o: o}
 	root, err := p.filter(filter.Clone(), false)
 	if err != nil {
 		return "", nil, mongoerr.From(err).WithPrefix("Error parsing array filter")
