@@ -127,11 +127,11 @@ func (s *Spec) planarCells(d value.Doc, f *Field) (out cells, many bool, err err
 }
 
 // anywhere is the set of all cells.
-var anywhere = plan.Intervals{plan.Between(value.Int64(math.MinInt64), value.Int64(math.MaxInt64))}
+var anywhere = []plan.Interval{plan.Between(value.Int64(math.MinInt64), value.Int64(math.MaxInt64))}
 
 // cover returns the cells that may contain matches of a geo condition; nil if
 // the index cannot serve it.
-func (s *Spec) cover(n match.Node) plan.Intervals {
+func (s *Spec) cover(n match.Node) []plan.Interval {
 	switch n := n.(type) {
 	case *match.Geo:
 		return s.coverShape(n.Shape)
@@ -141,7 +141,7 @@ func (s *Spec) cover(n match.Node) plan.Intervals {
 	return nil
 }
 
-func (s *Spec) coverShape(g *geo.Geometry) plan.Intervals {
+func (s *Spec) coverShape(g *geo.Geometry) []plan.Interval {
 	if s.Kind == Sphere {
 		if ranges, ok := g.QueryRanges(s.queryLevels()); ok {
 			return cellIntervals(ranges)
@@ -162,7 +162,7 @@ func (s *Spec) queryLevels() geo.Cover {
 
 // coverNear returns the cells within the limits of a $near, nil if it needs
 // another kind of index.
-func (s *Spec) coverNear(n *match.Near) plan.Intervals {
+func (s *Spec) coverNear(n *match.Near) []plan.Interval {
 	switch {
 	case s.Kind == Sphere && !n.Sphere, s.Kind == Geo2D && n.Sphere && !n.Radians:
 		return nil // one in metres needs a 2dsphere index, one on the plane a 2d index
@@ -183,8 +183,8 @@ func (s *Spec) coverNear(n *match.Near) plan.Intervals {
 	return cellIntervals(geo.RingRanges(n.Center, 0, outer*(1+1e-9)+1e-9, s.queryLevels()))
 }
 
-func cellIntervals(ranges []geo.Range) plan.Intervals {
-	out := make(plan.Intervals, len(ranges))
+func cellIntervals(ranges []geo.Range) []plan.Interval {
+	out := make([]plan.Interval, len(ranges))
 	for i, r := range ranges {
 		out[i] = plan.Between(cellValue(r.Lo), cellValue(r.Hi))
 	}

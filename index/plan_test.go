@@ -232,9 +232,12 @@ func (st *store) finds(p *plan.Plan, i int) bool {
 	case plan.Union:
 		return slices.ContainsFunc(p.Parts, func(part *plan.Plan) bool { return st.finds(part, i) })
 	}
-	return slices.ContainsFunc(p.Ranges, func(r plan.Range) bool {
-		return slices.ContainsFunc(st.keys[i], func(key []byte) bool { return within(r, key) })
-	})
+	for at := range p.Ranges.Len() {
+		if slices.ContainsFunc(st.keys[i], func(key []byte) bool { return within(p.Ranges.At(at), key) }) {
+			return true
+		}
+	}
+	return false
 }
 
 func (st *store) estimate(_ *plan.Index, r plan.Range, limit int64) (n int64) {
@@ -355,7 +358,8 @@ func (st *store) scanned(p *plan.Plan, m *match.Matcher) (out []int) {
 		turn int
 	}
 	var entries []entry
-	for turn, r := range p.Ranges {
+	for turn := range p.Ranges.Len() {
+		r := p.Ranges.At(turn)
 		for i := range st.docs {
 			for _, key := range st.keys[i] {
 				if !within(r, key) {

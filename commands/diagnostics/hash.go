@@ -115,7 +115,7 @@ func hashCollection(c *kernel.Call, info *storage.Info) (string, error) {
 	sum := md5.New() //nolint:gosec // see above
 	s := exec.Scan{}
 	if info.Index(reserved.IDIndex) != nil {
-		s = exec.Scan{Index: reserved.IDIndex, Ranges: []plan.Range{{}}}
+		s = exec.Scan{Index: reserved.IDIndex, Ranges: plan.RangesOf(plan.Range{})}
 	}
 	src := exec.NewScanIterator(exec.NewExecution(c), info, []exec.Scan{s})
 	defer src.Close()

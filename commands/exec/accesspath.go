@@ -196,7 +196,7 @@ func appendScans(scans []Scan, p *plan.Plan, clustered bool) []Scan {
 	case plan.Nothing:
 	case plan.CollScan:
 		if clustered {
-			return append(scans, Scan{Index: reserved.IDIndex, Ranges: []plan.Range{{}}, Reverse: p.Reverse})
+			return append(scans, Scan{Index: reserved.IDIndex, Ranges: plan.RangesOf(plan.Range{}), Reverse: p.Reverse})
 		}
 		scans = append(scans, Scan{records: storage.Range{Reverse: p.Reverse}})
 	case plan.Union:
@@ -205,12 +205,12 @@ func appendScans(scans []Scan, p *plan.Plan, clustered bool) []Scan {
 		}
 	default:
 		if p.Text != nil { // each word has a scan of its own
-			for i := range p.Ranges {
-				scans = append(scans, Scan{Index: p.Index.Name, Ranges: p.Ranges[i : i+1], Reverse: p.Reverse})
+			for i := range p.Ranges.Len() {
+				scans = append(scans, Scan{Index: p.Index.Name, Ranges: plan.RangesOf(p.Ranges.At(i)), Reverse: p.Reverse})
 			}
 			return scans
 		}
-		scans = append(scans, Scan{Index: p.Index.Name, Ranges: p.Ranges, Reverse: p.Reverse, walks: walkable(p.Ranges, p.Reverse)})
+		scans = append(scans, Scan{Index: p.Index.Name, Ranges: p.Ranges, Reverse: p.Reverse, walks: p.Ranges.Len() > 1 && p.Ranges.Disjoint(p.Reverse)})
 	}
 	return scans
 }

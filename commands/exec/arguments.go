@@ -150,7 +150,8 @@ func CountEntries(c *kernel.Call, x *Execution, info *storage.Info, p *plan.Plan
 			return nil
 		}
 		stop := error(nil)
-		for i, r := range p.Ranges {
+		for i := range p.Ranges.Len() {
+			r := p.Ranges.At(i)
 			if i&255 == 255 {
 				if stop = c.Interrupted(); stop != nil {
 					return stop

@@ -35,8 +35,9 @@ func newMerged(x *Execution, info *storage.Info, q *canonical.Query, p *plan.Pla
 	if p.Dedup {
 		m.seen = map[storage.RecordID]struct{}{}
 	}
-	for _, r := range p.Ranges {
-		s := Scan{Index: p.Index.Name, Ranges: []plan.Range{r}, Reverse: p.Reverse}
+	for i := range p.Ranges.Len() {
+		r := p.Ranges.At(i)
+		s := Scan{Index: p.Index.Name, Ranges: plan.RangesOf(r), Reverse: p.Reverse}
 		src := NewScanIterator(x, info, []Scan{s}).useKeys(p, q)
 		m.streams = append(m.streams, &mergeStream{Src: src, prefix: r.Prefix, reverse: p.Reverse})
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"sort"
 
-	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/storage"
 )
 
@@ -14,27 +13,13 @@ import (
 
 // keys are those of the i-th range, as the storage takes them.
 func (s *Scan) keys(i int) storage.KeyRange {
-	return storage.KeyRange{Lo: s.Ranges[i].Lo, Hi: s.Ranges[i].Hi, Reverse: s.Reverse}
-}
-
-// walkable reports whether ranges lie one behind the other, in the direction in
-// which they are scanned.
-func walkable(rs []plan.Range, reverse bool) bool {
-	for i := 1; i < len(rs); i++ {
-		a, b := &rs[i-1], &rs[i]
-		if reverse {
-			a, b = b, a
-		}
-		if len(a.Hi) == 0 || bytes.Compare(a.Hi, b.Lo) > 0 {
-			return false
-		}
-	}
-	return len(rs) > 1
+	r := s.Ranges.At(i)
+	return storage.KeyRange{Lo: r.Lo, Hi: r.Hi, Reverse: s.Reverse}
 }
 
 // passed reports whether a key is behind the i-th range.
 func (s *Scan) passed(i int, key []byte) bool {
-	r := &s.Ranges[i]
+	r := s.Ranges.At(i)
 	if s.Reverse {
 		return bytes.Compare(key, r.Lo) < 0
 	}
@@ -43,7 +28,7 @@ func (s *Scan) passed(i int, key []byte) bool {
 
 // ahead reports whether a key is in front of the i-th range.
 func (s *Scan) ahead(i int, key []byte) bool {
-	r := &s.Ranges[i]
+	r := s.Ranges.At(i)
 	if s.Reverse {
 		return len(r.Hi) > 0 && bytes.Compare(key, r.Hi) >= 0
 	}
@@ -55,15 +40,15 @@ func (s *Scan) ahead(i int, key []byte) bool {
 func (s *Scan) locate(from int, key []byte) (at int, inside bool) {
 	at = from
 	if s.passed(at, key) {
-		at = from + 1 + sort.Search(len(s.Ranges)-from-1, func(i int) bool { return !s.passed(from+1+i, key) })
+		at = from + 1 + sort.Search(s.Ranges.Len()-from-1, func(i int) bool { return !s.passed(from+1+i, key) })
 	}
-	return at, at < len(s.Ranges) && !s.ahead(at, key)
+	return at, at < s.Ranges.Len() && !s.ahead(at, key)
 }
 
 // readRanges takes one chunk from the current range and those behind it.
 func (r *ScanIterator) readRanges(coll storage.Collection, s *Scan) (err error) {
 	visited, taken, bytes := 0, 0, 0
-	for err == nil && r.failed == nil && taken < r.chunk && bytes < chunkBytes && r.at.within < len(s.Ranges) {
+	for err == nil && r.failed == nil && taken < r.chunk && bytes < chunkBytes && r.at.within < s.Ranges.Len() {
 		if err = r.tick(); err != nil {
 			break
 		}
@@ -73,7 +58,7 @@ func (r *ScanIterator) readRanges(coll storage.Collection, s *Scan) (err error) 
 			at, inside := s.locate(r.at.within, key)
 			if r.at.within = at; !inside {
 				r.at.started, ended = false, false
-				if at == len(s.Ranges) {
+				if at == s.Ranges.Len() {
 					s.Counts.Last = 1
 				}
 				return false
@@ -88,10 +73,10 @@ func (r *ScanIterator) readRanges(coll storage.Collection, s *Scan) (err error) 
 			return ended
 		})
 		if ended {
-			r.at.within, r.at.started = len(s.Ranges), false
+			r.at.within, r.at.started = s.Ranges.Len(), false
 		}
 	}
-	if r.at.within >= len(s.Ranges) {
+	if r.at.within >= s.Ranges.Len() {
 		r.nextScan()
 	}
 	return r.examined(s, visited, err)

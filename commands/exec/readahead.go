@@ -39,7 +39,7 @@ func NewRangeIterator(x *Execution, info *storage.Info, index string) *ScanItera
 
 // Restart begins the iteration anew with another range of the index.
 func (r *ScanIterator) Restart(kr storage.KeyRange) {
-	r.Scans[0].Ranges, r.Scans[0].Reverse = append(r.Scans[0].Ranges[:0], plan.Range{Lo: kr.Lo, Hi: kr.Hi}), kr.Reverse
+	r.Scans[0].Ranges, r.Scans[0].Reverse = plan.RangesOf(plan.Range{Lo: kr.Lo, Hi: kr.Hi}), kr.Reverse
 	r.at, r.from = position{key: r.at.key[:0]}, position{key: r.from.key[:0]}
 	r.buf, r.upcoming, r.chunk, r.done = r.buf[:0], 0, FirstChunk, false
 	r.keys.Reset()

@@ -16,10 +16,10 @@ import (
 
 // Scan says which entries of which index, or which records, to visit.
 type Scan struct {
-	Index   string       // "": the records in natural order
-	Ranges  []plan.Range // of its keys, in the order in which they are visited
-	Reverse bool         // the keys of each range are visited in descending order
-	walks   bool         // from one range to the next
+	Index   string      // "": the records in natural order
+	Ranges  plan.Ranges // of its keys, in the order in which they are visited
+	Reverse bool        // the keys of each range are visited in descending order
+	walks   bool        // from one range to the next
 	records storage.Range
 	Counts  ScanCounts // kept by the iterator, for explain
 }
@@ -388,7 +388,7 @@ func (r *ScanIterator) read(coll storage.Collection) error {
 	if s.Index == "" {
 		return r.readRecords(coll, s)
 	}
-	if r.at.within >= len(s.Ranges) {
+	if r.at.within >= s.Ranges.Len() {
 		r.nextScan()
 		return nil
 	}
@@ -473,7 +473,7 @@ func (r *ScanIterator) readRecords(coll storage.Collection, s *Scan) error {
 // nextRange moves on to the next range of a scan, or behind the scan.
 func (r *ScanIterator) nextRange(s *Scan) {
 	r.at.within, r.at.started = r.at.within+1, false
-	if r.at.within >= len(s.Ranges) {
+	if r.at.within >= s.Ranges.Len() {
 		r.nextScan()
 	}
 }

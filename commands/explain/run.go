@@ -102,7 +102,7 @@ func (e *Explanation) countOnly(a *exec.AccessPath, x *exec.Execution) (o outcom
 		o.matched = n
 		return o, true, err
 	}
-	if !exec.Countable(a, e.info) || a.Plan.Type == plan.IndexScan && len(a.Plan.Ranges) != 1 {
+	if !exec.Countable(a, e.info) || a.Plan.Type == plan.IndexScan && a.Plan.Ranges.Len() != 1 {
 		return o, false, nil // entry by entry
 	}
 	most := int64(0)
@@ -110,7 +110,7 @@ func (e *Explanation) countOnly(a *exec.AccessPath, x *exec.Execution) (o outcom
 		most = e.Shape.Skip + e.Shape.Limit
 	}
 	n, ok, err := exec.CountEntries(e.c, x, e.info, a.Plan, most)
-	o.matched, o.keys, o.scans = n, n, []exec.ScanCounts{{Keys: n, Passed: n, Seeks: int64(len(a.Plan.Ranges))}}
+	o.matched, o.keys, o.scans = n, n, []exec.ScanCounts{{Keys: n, Passed: n, Seeks: int64(a.Plan.Ranges.Len())}}
 	return o, ok, err
 }
 

@@ -49,7 +49,7 @@ func (b *bounder) field(i int, before []fieldBounds) fieldBounds {
 		return b.textTerms()
 	}
 	deepest := b.x.deepest(i, components(f.Path))
-	var more []Intervals // to be intersected with out.set
+	more := joined{join: b.reader.intersect} // to be intersected with out.set
 	for k := range b.c.terms {
 		t := &b.c.terms[k]
 		if t.path != f.Path {
@@ -68,7 +68,7 @@ func (b *bounder) field(i int, before []fieldBounds) fieldBounds {
 			if out.used == 0 {
 				out.set = r.set
 			} else {
-				more = append(more, r.set)
+				more.add(r.set)
 			}
 			out.exact = out.exact && r.exact
 			out.used++
@@ -78,9 +78,7 @@ func (b *bounder) field(i int, before []fieldBounds) fieldBounds {
 			out = b.among(out, r, t, inElement)
 		}
 	}
-	if len(more) > 0 {
-		out.set = b.reader.intersect(out.set, b.reader.intersectAll(more))
-	}
+	out.set = more.result(out.set)
 	return out
 }
 
@@ -110,8 +108,8 @@ func (b *bounder) read(f *Field, t *term) (r reading, ok bool) {
 		if b.x.Cover == nil {
 			return unbounded, false
 		}
-		set := b.x.Cover(t.node)
-		return reading{set: set}, set != nil
+		list := b.x.Cover(t.node)
+		return reading{set: intervals(list...)}, list != nil
 	default:
 		r = b.reader.read(t.node)
 		if _, exists := t.node.(*match.Exists); exists && b.x.Sparse && len(b.x.Fields) == 1 {
@@ -130,11 +128,11 @@ func (b *bounder) textTerms() fieldBounds {
 		return anything
 	}
 	terms := b.c.text.Query.Bounds
-	sets := make([]Intervals, len(terms))
-	for i, t := range terms {
-		sets[i] = point(value.String(t))
+	sets := joined{join: b.reader.union}
+	for _, t := range terms {
+		sets.add(point(value.String(t)))
 	}
-	return fieldBounds{set: b.reader.unionAll(sets)}
+	return fieldBounds{set: sets.result(none)}
 }
 
 // plainPositional reports whether a condition on a path with a position can
@@ -165,14 +163,14 @@ func (b *bounder) hashed(n match.Node) reading {
 	default:
 		return unbounded
 	}
-	sets := make([]Intervals, len(values))
-	for i, v := range values {
+	sets := joined{join: b.reader.union}
+	for _, v := range values {
 		if v.Kind() == value.KindArray || v.Kind() == value.KindUndefined || !b.reader.usable(v) {
 			return unbounded
 		}
-		sets[i] = point(value.Int64(b.x.Hash(v)))
+		sets.add(point(value.Int64(b.x.Hash(v))))
 	}
-	return reading{set: b.reader.unionAll(sets)}
+	return reading{set: sets.result(none)}
 }
 
 // together reports whether a term may bound the i-th field of a multikey index

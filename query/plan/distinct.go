@@ -35,7 +35,7 @@ func distinctWhole(q *Query, coll *Collection, path string, elements bool) (best
 		if x.Hidden || x.Partial != nil || x.Sparse && (!elements || len(x.Fields) > 1) || x.Fields[0].Path != path {
 			continue
 		}
-		p := &Plan{Type: IndexScan, Index: x, Ranges: []Range{{}}, Whole: true, Exact: true}
+		p := &Plan{Type: IndexScan, Index: x, Ranges: RangesOf(Range{}), Whole: true, Exact: true}
 		for range x.Fields {
 			p.Bounds = append(p.Bounds, all)
 		}

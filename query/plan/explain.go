@@ -130,7 +130,7 @@ func (p *Plan) projectionStage(s *Shape) string {
 
 // countable reports whether a count needs no documents.
 func (p *Plan) countable(s *Shape) bool {
-	return p.Exact && (p.Type == ByID || p.Type == IndexScan && len(p.Ranges) == 1) ||
+	return p.Exact && (p.Type == ByID || p.Type == IndexScan && p.Ranges.Len() == 1) ||
 		p.Type == CollScan && p.Exact
 }
 
@@ -153,13 +153,13 @@ func (p *Plan) boundDoc(end bool) value.Doc {
 	b := value.NewBuilder()
 	for i, name := range p.boundNames() {
 		in := p.Bounds[i]
-		if len(in) == 0 {
+		if in.Len() == 0 {
 			continue
 		}
 		if end != p.descending(i) {
-			b.Append(name, in[len(in)-1].Hi)
+			b.Append(name, in.At(in.Len()-1).Hi)
 		} else {
-			b.Append(name, in[0].Lo)
+			b.Append(name, in.At(0).Lo)
 		}
 	}
 	return b.Doc()
@@ -169,14 +169,14 @@ func (p *Plan) boundDoc(end bool) value.Doc {
 // included, for every field.
 func (p *Plan) boundInclusive(end bool) bool {
 	for i, in := range p.Bounds {
-		if len(in) == 0 {
+		if in.Len() == 0 {
 			continue
 		}
 		if end != p.descending(i) {
-			if !in[len(in)-1].HiInc {
+			if !in.At(in.Len() - 1).HiInc {
 				return false
 			}
-		} else if !in[0].LoInc {
+		} else if !in.At(0).LoInc {
 			return false
 		}
 	}
@@ -289,8 +289,8 @@ func (p *Plan) exploded() [][]Intervals {
 	for points < len(p.Bounds) && p.Bounds[points].isPoints() {
 		var next [][]Intervals
 		for _, head := range scans {
-			for _, i := range p.Bounds[points] {
-				next = append(next, append(head[:len(head):len(head)], Intervals{i}))
+			for i := range p.Bounds[points].All() {
+				next = append(next, append(head[:len(head):len(head)], intervals(i)))
 			}
 		}
 		scans = next
@@ -381,11 +381,12 @@ func (p *Plan) describeBounds(b *value.Builder) {
 		}
 		b.StartArray(name)
 		desc := p.descending(i) != p.Reverse
-		for k := range p.Bounds[i] {
+		n := p.Bounds[i].Len()
+		for k := range n {
 			if desc {
-				b.String("", p.Bounds[i][len(p.Bounds[i])-1-k].text(true))
+				b.String("", p.Bounds[i].At(n-1-k).text(true))
 			} else {
-				b.String("", p.Bounds[i][k].text(false))
+				b.String("", p.Bounds[i].At(k).text(false))
 			}
 		}
 		b.End()
@@ -399,7 +400,7 @@ func (p *Plan) Forget() {
 		part.Forget()
 	}
 	for _, in := range p.Bounds {
-		if len(in) > longBounds {
+		if len(in.list) > longBounds {
 			p.Bounds = nil
 			return
 		}

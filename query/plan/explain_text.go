@@ -31,13 +31,13 @@ func (p *Plan) words() []*Plan {
 	for p.Index.Fields[at].Kind != Text {
 		at++
 	}
-	words := make([]*Plan, 0, len(p.Ranges))
-	for i, r := range p.Ranges {
+	words := make([]*Plan, 0, p.Ranges.Len())
+	for i := range p.Ranges.Len() {
 		one := *p
-		one.Ranges = []Range{r}
-		if len(p.Bounds[at]) == len(p.Ranges) {
+		one.Ranges = RangesOf(p.Ranges.At(i))
+		if p.Bounds[at].Len() == p.Ranges.Len() {
 			one.Bounds = append([]Intervals(nil), p.Bounds...)
-			one.Bounds[at] = p.Bounds[at][i : i+1]
+			one.Bounds[at] = intervals(p.Bounds[at].At(i))
 		}
 		words = append(words, &one)
 	}
@@ -70,7 +70,7 @@ func (p *Plan) textDetail() value.Doc {
 		if f.Kind == Text {
 			break
 		}
-		b.Append(f.Path, p.Bounds[i][0].Lo)
+		b.Append(f.Path, p.Bounds[i].At(0).Lo)
 	}
 	b.End()
 	b.String("indexName", p.Index.Name)

@@ -105,7 +105,7 @@ func (pl *planner) minMax(x *Index) (*Plan, error) {
 	if !q.Min.IsEmpty() && !q.Max.IsEmpty() && string(r.Lo) >= string(r.Hi) {
 		return nil, q.failed(51175, "The value provided for min() does not come before the value provided for max() in the hinted index")
 	}
-	p.Ranges = []Range{r}
+	p.Ranges = RangesOf(r)
 	p.Examined = x.Entries
 	p.min, p.max = q.Min, q.Max
 	fields := make([]fieldBounds, len(x.Fields))

@@ -247,7 +247,7 @@ func LookupID(q *Query, x *Index) *Plan {
 	}
 	lo := value.AppendKeyWith(nil, eq.Value, x.Collation)
 	return &Plan{
-		Type: ByID, Index: x, Ranges: []Range{{Lo: lo, Hi: behind(lo), Prefix: len(lo)}},
+		Type: ByID, Index: x, Ranges: RangesOf(Range{Lo: lo, Hi: behind(lo), Prefix: len(lo)}),
 		Bounds: []Intervals{point(eq.Value)}, Sorted: true, Exact: true, Examined: 1, equalities: 1,
 	}
 }
@@ -455,7 +455,7 @@ func (p *Plan) guess() int64 {
 	case p.Whole:
 		return p.Index.Entries
 	}
-	return min(p.Index.Entries, int64(len(p.Ranges)))
+	return min(p.Index.Entries, int64(p.Ranges.Len()))
 }
 
 // estimate counts the entries of a plan, up to a limit.
@@ -468,14 +468,14 @@ func (pl *planner) estimate(p *Plan, limit int64) {
 		return
 	}
 	n := int64(0)
-	sample := p.Ranges[:min(len(p.Ranges), estimateRanges)]
-	for _, r := range sample {
-		if n += pl.coll.Estimate(p.Index, r, limit-n); n >= limit {
+	sample := min(p.Ranges.Len(), estimateRanges)
+	for i := range sample {
+		if n += pl.coll.Estimate(p.Index, p.Ranges.At(i), limit-n); n >= limit {
 			break
 		}
 	}
-	if len(sample) < len(p.Ranges) {
-		n = n * int64(len(p.Ranges)) / int64(len(sample))
+	if sample < p.Ranges.Len() {
+		n = n * int64(p.Ranges.Len()) / int64(sample)
 	}
 	p.Examined = n
 }

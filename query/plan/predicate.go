@@ -2,6 +2,7 @@ package plan
 
 import (
 	"math"
+	"slices"
 
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/value"
@@ -45,9 +46,9 @@ func (r reader) read(n match.Node) reading {
 	case *match.Type:
 		return r.types(n.Types)
 	case *match.Mod:
-		return reading{set: Intervals{bracket(value.KindDouble)}}
+		return reading{set: intervals(bracket(value.KindDouble))}
 	case *match.Bits:
-		return reading{set: Intervals{bracket(value.KindDouble), bracket(value.KindBinary)}}
+		return reading{set: intervals(bracket(value.KindDouble), bracket(value.KindBinary))}
 	case *match.ElemMatchValue:
 		return r.elements(n)
 	case *match.Not:
@@ -157,7 +158,7 @@ func (r reader) ranged(op match.Op, v value.Value) Intervals {
 	if r.empty(i) {
 		return none
 	}
-	return Intervals{i}
+	return intervals(i)
 }
 
 // expression reads a comparison within $expr, which reaches over all types.
@@ -166,7 +167,7 @@ func (r reader) expression(n *match.ExprCompare) reading {
 	if r.multikey || !r.usable(n.Value) {
 		return unbounded
 	}
-	i := all[0]
+	i := all.At(0)
 	switch n.Op {
 	case match.OpLt, match.OpLte:
 		i.Hi, i.HiInc = n.Value, n.Op == match.OpLte
@@ -179,20 +180,20 @@ func (r reader) expression(n *match.ExprCompare) reading {
 	if r.empty(i) {
 		return reading{set: none}
 	}
-	return reading{set: Intervals{i}}
+	return reading{set: intervals(i)}
 }
 
 // in returns the bound of $in: the union of the bounds of its values and
 // regular expressions.
 func (r reader) in(n *match.In) reading {
 	out := reading{none, true}
-	var sets []Intervals
+	sets := joined{join: r.union}
 	take := func(one reading) {
-		sets = append(sets, one.set)
+		sets.add(one.set)
 		out.exact = out.exact && one.exact
 	}
 	if points, ok := r.points(&n.Values); ok {
-		sets = append(sets, points)
+		sets.add(points)
 	} else {
 		for v := range n.Values.All() {
 			take(r.compareNode(match.OpEq, v))
@@ -201,26 +202,32 @@ func (r reader) in(n *match.In) reading {
 	for _, rx := range n.Regexes {
 		take(r.regex(rx))
 	}
-	out.set = r.unionAll(sets)
+	out.set = sets.result(none)
 	return out
 }
 
 // points converts the values of $in, which are in order, to a set in one step
 // if they are all simple.
 func (r reader) points(vs *match.Values) (Intervals, bool) {
-	points := make(Intervals, vs.Len())
-	for i := range points {
+	var last value.Value
+	many := vs.Len() >= manyPoints
+	for i := range vs.Len() {
 		v := vs.At(i)
 		switch v.Kind() {
 		case value.KindArray, value.KindUndefined, value.Missing:
-			return nil, false
+			return none, false
+		case value.KindMinKey, value.KindMaxKey:
+			many = false // there is no gap beyond
 		}
-		if !r.usable(v) || i > 0 && r.compare(points[i-1].Lo, v) >= 0 {
-			return nil, false
+		if !r.usable(v) || i > 0 && r.compare(last, v) >= 0 {
+			return none, false
 		}
-		points[i] = Between(v, v)
+		last = v
 	}
-	return points, true
+	if many {
+		return Intervals{points: vs}, true
+	}
+	return Points(slices.Collect(vs.All())...), true
 }
 
 // regex reads a regular expression: strings with its prefix, and the same
@@ -238,7 +245,7 @@ func (r reader) regex(n *match.Regex) reading {
 		}
 	}
 	itself := value.Regex(n.Pattern, n.Options)
-	return reading{r.union(Intervals{i}, point(itself)), exact && prefix != ""}
+	return reading{r.union(intervals(i), point(itself)), exact && prefix != ""}
 }
 
 // successor returns the first string after all strings with the prefix, or "" if no
@@ -258,13 +265,13 @@ func successor(prefix string) string {
 func (r reader) types(t match.TypeSet) reading {
 	out := reading{set: none}
 	if t.Number {
-		out.set = Intervals{bracket(value.KindDouble)}
+		out.set = intervals(bracket(value.KindDouble))
 	}
 	for _, k := range t.Kinds {
 		if k == value.KindArray { // indexed by its elements
 			return unbounded
 		}
-		out.set = r.union(out.set, Intervals{bracket(k)})
+		out.set = r.union(out.set, intervals(bracket(k)))
 	}
 	out.exact = t.Number && len(t.Kinds) == 0
 	return out
@@ -279,11 +286,11 @@ func (r reader) elements(n *match.ElemMatchValue) reading {
 	}
 	inner := r
 	inner.multikey, inner.nested = false, true // the condition applies to the element itself
-	sets := make([]Intervals, len(n.Nodes))
-	for i, c := range n.Nodes {
-		sets[i] = inner.read(c).set
+	sets := joined{join: r.intersect}
+	for _, c := range n.Nodes {
+		sets.add(inner.read(c).set)
 	}
-	out.set = r.intersectAll(sets)
+	out.set = sets.result(all)
 	return out
 }
 
@@ -306,7 +313,7 @@ func (r reader) not(n match.Node) reading {
 // and reads several conditions that stand below one $not or $elemMatch.
 func (r reader) and(nodes []match.Node) reading {
 	out := reading{all, true}
-	var sets []Intervals
+	sets := joined{join: r.intersect}
 	for _, c := range nodes {
 		in := r.read(c)
 		if r.multikey {
@@ -316,11 +323,11 @@ func (r reader) and(nodes []match.Node) reading {
 			}
 			continue
 		}
-		sets = append(sets, in.set)
+		sets.add(in.set)
 		out.exact = out.exact && in.exact
 	}
 	if !r.multikey {
-		out.set = r.intersectAll(sets)
+		out.set = sets.result(all)
 	}
 	return out
 }
@@ -331,9 +338,9 @@ func better(a, b Intervals) bool { return selectivity(a) < selectivity(b) }
 // selectivity ranks sets by their form alone.
 func selectivity(s Intervals) int {
 	switch {
-	case len(s) == 0:
+	case s.Len() == 0:
 		return 0
-	case len(s) == 1 && s[0].IsPoint():
+	case s.isPoint():
 		return 1
 	case s.isPoints():
 		return 2
@@ -341,7 +348,7 @@ func selectivity(s Intervals) int {
 		return 9
 	}
 	worst := 3
-	for _, i := range s {
+	for i := range s.All() {
 		if i.Lo.Kind() == value.KindMinKey || i.Hi.Kind() == value.KindMaxKey {
 			return 6
 		}
@@ -349,7 +356,7 @@ func selectivity(s Intervals) int {
 			worst = 4
 		}
 	}
-	return worst + min(len(s)-1, 1)
+	return worst + min(s.Len()-1, 1)
 }
 
 // halfOpen reports whether one end is that of the type's bracket.

@@ -52,7 +52,7 @@ type Index struct {
 	TakesAll func(path string) bool
 	// Cover returns the key values of a geo field that may lie in the region of a
 	// node of the filter; nil means all.
-	Cover func(node match.Node) Intervals
+	Cover func(node match.Node) []Interval
 }
 
 // Query is the query to plan.
@@ -115,13 +115,6 @@ type Collection struct {
 	Clustered bool
 }
 
-// Range is a piece of an index: Lo <= key < Hi, an empty bound is open.
-// Prefix is the length of the part that all keys in the range share.
-type Range struct {
-	Lo, Hi []byte
-	Prefix int
-}
-
 // Type is the type of a plan.
 type Type uint8
 
@@ -141,7 +134,7 @@ type Plan struct {
 	Type    Type
 	Reverse bool    // scan backwards
 	Index   *Index  // of ByID, IndexScan, Merge
-	Ranges  []Range // in the order they are to be scanned; each ascending unless Reverse
+	Ranges  Ranges  // in the order they are to be scanned; each ascending unless Reverse
 	Parts   []*Plan // of Union
 	// Bounds are the intervals per field, for explain.
 	Bounds []Intervals

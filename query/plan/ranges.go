@@ -1,132 +1,102 @@
 package plan
 
-import (
-	"bytes"
-	"slices"
+import "bytes"
 
-	"github.com/duskdb/duskdb/value"
-)
-
-// maxRanges limits the product of the points of several fields; the matcher
-// then checks the fields after them.
-const maxRanges = 10_000
-
-// keyer converts intervals to key bytes.
-type keyer struct {
-	c value.Collator
+// Range is a piece of an index: Lo <= key < Hi, an empty bound is open.
+// Prefix is the length of the part that all keys in the range share.
+type Range struct {
+	Lo, Hi []byte
+	Prefix int
 }
 
-// part is one component of a key: its intervals, and whether it descends.
-type part struct {
-	set  Intervals
-	desc bool
-	raw  bool // paths of wildcard keys and terms are never collated
+// Ranges are ranges of an index, in the order in which they are scanned.
+type Ranges struct {
+	list     []Range
+	many     *keyList // unless nil, in place of list
+	reversed bool
 }
 
-// ranges returns the ranges of the keys whose components lie in the parts. It
-// ignores the components after the first one that is not a list of points;
-// used is the number of components used.
-func (k keyer) ranges(parts []part) (out []Range, used int) {
-	var first [1][]byte
-	prefixes := first[:]
-	for n, p := range parts {
-		if len(p.set) == 0 {
-			return nil, n + 1
-		}
-		if p.set.isAll() {
-			return k.close(prefixes, Intervals{}, p), n
-		}
-		count := len(prefixes) * len(p.set)
-		if count > maxRanges && len(prefixes) > 1 {
-			return k.close(prefixes, Intervals{}, p), n
-		}
-		if !p.set.isPoints() {
-			return k.close(prefixes, p.set, p), n + 1
-		}
-		prefixes = k.extend(prefixes, p)
-	}
-	return k.close(prefixes, Intervals{}, part{}), len(parts)
+// keyList are the ranges of many single values, or those between the values and beyond: their
+// keys in order. Each is followed by the byte that ends the range of all that begin with it.
+type keyList struct {
+	keys  []byte
+	ends  []uint32 // of each in keys, behind its additional byte
+	gaps  bool
+	whole Range // what gaps begins and ends with
 }
 
-// extend appends each point of a part to each prefix. Many keys share memory, in which each has
-// room for the byte of its behind.
-func (k keyer) extend(prefixes [][]byte, p part) [][]byte {
-	out := make([][]byte, 0, len(prefixes)*len(p.set))
-	var room []byte
-	for _, prefix := range prefixes {
-		for i := range p.set {
-			j := i
-			if p.desc {
-				j = len(p.set) - 1 - i
-			}
-			if cap(room)-len(room) < len(prefix)+typicalKey {
-				room = make([]byte, 0, min(cap(out)-len(out), sharedKeys)*(len(prefix)+typicalKey))
-			}
-			start := len(room)
-			key := k.append(append(room[start:], prefix...), p.set[j].Lo, p)
-			if start+len(key) <= cap(room) { // else it has memory of its own
-				end := min(start+len(key)+1, cap(room))
-				room, key = room[:end], key[:len(key):end-start]
-			}
-			out = append(out, key)
-		}
+// RangesOf makes ranges of a list, which must not be changed.
+func RangesOf(list ...Range) Ranges { return Ranges{list: list} }
+
+// Len is the number of ranges.
+func (r *Ranges) Len() int {
+	switch {
+	case r.many == nil:
+		return len(r.list)
+	case r.many.gaps:
+		return len(r.many.ends) + 1
 	}
-	return out
+	return len(r.many.ends)
 }
 
-const (
-	typicalKey = 24  // bytes of a component
-	sharedKeys = 256 // that share memory
-)
-
-// close returns the ranges of each prefix: the whole prefix, or the intervals
-// of one more part.
-func (k keyer) close(prefixes [][]byte, set Intervals, p part) []Range {
-	out := make([]Range, 0, len(prefixes)*max(len(set), 1))
-	for _, prefix := range prefixes {
-		if len(set) == 0 {
-			out = append(out, Range{Lo: prefix, Hi: justBehind(prefix), Prefix: len(prefix)})
-			continue
-		}
-		for i := range set {
-			j := i
-			if p.desc {
-				j = len(set) - 1 - i
-			}
-			out = append(out, k.interval(prefix, set[j], p))
-		}
+// At returns the i-th range.
+func (r *Ranges) At(i int) Range {
+	if r.reversed {
+		i = r.Len() - 1 - i
 	}
-	return out
+	if r.many == nil {
+		return r.list[i]
+	}
+	return r.many.at(i)
 }
 
-// interval converts one interval after a prefix to a range of keys.
-func (k keyer) interval(prefix []byte, i Interval, p part) Range {
-	lo, hi := i.Lo, i.Hi
-	loInc, hiInc := i.LoInc, i.HiInc
-	if p.desc {
-		lo, hi, loInc, hiInc = hi, lo, hiInc, loInc
+func (l *keyList) at(i int) Range {
+	if !l.gaps {
+		key := l.closed(i)
+		return Range{Lo: key[: len(key)-1 : len(key)-1], Hi: key, Prefix: len(key) - 1}
 	}
-	r := Range{Prefix: len(prefix)}
-	r.Lo = k.append(bytes.Clone(prefix), lo, p)
-	if !loInc {
-		r.Lo = behind(r.Lo)
+	gap := l.whole
+	if i > 0 {
+		gap.Lo = l.closed(i - 1)
 	}
-	r.Hi = k.append(bytes.Clone(prefix), hi, p)
-	if hiInc {
-		r.Hi = behind(r.Hi)
+	if i < len(l.ends) {
+		key := l.closed(i)
+		gap.Hi = key[: len(key)-1 : len(key)-1]
 	}
+	return gap
+}
+
+// closed returns the i-th key with its additional byte.
+func (l *keyList) closed(i int) []byte {
+	start := uint32(0)
+	if i > 0 {
+		start = l.ends[i-1]
+	}
+	return l.keys[start:l.ends[i]:l.ends[i]]
+}
+
+// backward returns the ranges for a backward scan.
+func (r Ranges) backward() Ranges {
+	r.reversed = !r.reversed
 	return r
 }
 
-func (k keyer) append(dst []byte, v value.Value, p part) []byte {
-	c := k.c
-	if p.raw {
-		c = nil
+// Disjoint reports whether the ranges are in order, backwards if reverse is set, and do not
+// overlap.
+func (r *Ranges) Disjoint(reverse bool) bool {
+	if r.many != nil {
+		return r.reversed == reverse
 	}
-	if p.desc {
-		return value.AppendKeyDesc(dst, v, c)
+	for i := 1; i < r.Len(); i++ {
+		a, b := r.At(i-1), r.At(i)
+		if reverse {
+			a, b = b, a
+		}
+		if len(a.Hi) == 0 || bytes.Compare(a.Hi, b.Lo) > 0 {
+			return false
+		}
 	}
-	return value.AppendKeyWith(dst, v, c)
+	return true
 }
 
 // behind returns a bound after all keys that begin with the given bytes; no
@@ -145,21 +115,4 @@ func justBehind(key []byte) []byte {
 		return behind(key)
 	}
 	return append(key, 0xff)
-}
-
-// reverse reverses the ranges for a backward scan.
-func reverse(rs []Range) []Range {
-	rs = slices.Clone(rs)
-	slices.Reverse(rs)
-	return rs
-}
-
-// disjoint reports whether the ranges are in order and do not overlap.
-func disjoint(rs []Range) bool {
-	for i := 1; i < len(rs); i++ {
-		if len(rs[i-1].Hi) == 0 || bytes.Compare(rs[i-1].Hi, rs[i].Lo) > 0 {
-			return false
-		}
-	}
-	return true
 }

@@ -78,7 +78,7 @@ func scan(x *Index, q *Query, c *conditions, fields []fieldBounds, hinted bool) 
 	p.Ranges, used = keyer{x.Collation}.ranges(parts)
 	p.Whole = used == 0
 	p.equalities = leadingPoints(fields)
-	p.Dedup = x.Multikey != 0 || !disjoint(p.Ranges)
+	p.Dedup = x.Multikey != 0 || !p.Ranges.Disjoint(false)
 	p.Exact = exact(x, c, fields, used)
 	p.sort(q, fields, used)
 	if p.Whole && !p.Sorted && !hinted && !asksForPresence(x, c) && !(c.besideText && c.present(x.Fields[0].Path)) {
@@ -94,7 +94,7 @@ func asksForPresence(x *Index, c *conditions) bool {
 }
 
 func leadingPoints(fields []fieldBounds) (n int) {
-	for n < len(fields) && len(fields[n].set) == 1 && fields[n].set[0].IsPoint() {
+	for n < len(fields) && fields[n].set.isPoint() {
 		n++
 	}
 	return n
@@ -121,7 +121,7 @@ func exact(x *Index, c *conditions, fields []fieldBounds, used int) bool {
 
 // wholeIndex scans all of an index.
 func wholeIndex(x *Index, q *Query) *Plan {
-	p := &Plan{Type: IndexScan, Index: x, Ranges: []Range{{}}, Whole: true, Dedup: x.Multikey != 0, hinted: true}
+	p := &Plan{Type: IndexScan, Index: x, Ranges: RangesOf(Range{}), Whole: true, Dedup: x.Multikey != 0, hinted: true}
 	for i := range x.Fields {
 		if x.Fields[i].Kind == Wildcard {
 			p.Bounds = append(p.Bounds, all)

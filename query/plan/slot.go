@@ -14,7 +14,7 @@ type Slot struct{ x *Index }
 // Slot returns the place of an equality's value; nil if the plan depends on
 // the value in another way than by its one range.
 func (p *Plan) Slot(q *Query, eq *match.Compare) *Slot {
-	if p.Type != ByID && p.Type != IndexScan || len(p.Ranges) != 1 {
+	if p.Type != ByID && p.Type != IndexScan || p.Ranges.Len() != 1 {
 		return nil
 	}
 	x := p.Index
@@ -22,7 +22,8 @@ func (p *Plan) Slot(q *Query, eq *match.Compare) *Slot {
 		return nil
 	}
 	s := &Slot{x}
-	if r := s.Range(eq.Value); !bytes.Equal(r.Lo, p.Ranges[0].Lo) || !bytes.Equal(r.Hi, p.Ranges[0].Hi) {
+	is := p.Ranges.At(0)
+	if r := s.Range(eq.Value); !bytes.Equal(r.Lo, is.Lo) || !bytes.Equal(r.Hi, is.Hi) {
 		return nil
 	}
 	return s
@@ -31,7 +32,7 @@ func (p *Plan) Slot(q *Query, eq *match.Compare) *Slot {
 // Range returns the range of entries for a scalar.
 func (s *Slot) Range(v value.Value) Range {
 	f := &s.x.Fields[0]
-	key := keyer{s.x.Collation}.append(make([]byte, 0, 32), v, part{desc: f.Desc})
+	key := keyer{s.x.Collation}.append(make([]byte, 0, 32), v, &part{desc: f.Desc})
 	return Range{Lo: key, Hi: behind(key), Prefix: len(key)}
 }
 

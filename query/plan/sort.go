@@ -57,7 +57,7 @@ func (p *Plan) sort(q *Query, fields []fieldBounds, used int) {
 	}
 	if m.reverse {
 		p.Reverse = true
-		p.Ranges = reverse(p.Ranges)
+		p.Ranges = p.Ranges.backward()
 	}
 }
 
@@ -124,7 +124,7 @@ func (m *sortMatch) constant(path string) bool {
 
 // single reports whether the scan sees one value of the i-th field.
 func (m *sortMatch) single(i int) bool {
-	return i < m.used && len(m.fields[i].set) == 1 && m.fields[i].set[0].IsPoint()
+	return i < m.used && m.fields[i].set.isPoint()
 }
 
 // take matches the i-th field with a field of the sort.
@@ -154,7 +154,7 @@ func (m *sortMatch) take(i int, key sortKey) bool {
 // mergeable reports whether the ranges can be merged by what follows their
 // prefixes: each must be the whole of one list of points.
 func (m *sortMatch) mergeable() bool {
-	if len(m.p.Ranges) > maxExplode {
+	if m.p.Ranges.Len() > maxExplode {
 		return false
 	}
 	points := 0

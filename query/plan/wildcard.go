@@ -83,7 +83,7 @@ func wildcardPrefix(x *Index, q *Query, c *conditions, at int) *Plan {
 	if used == 0 || x.Partial != nil && !implies(b.reader, c, x.Partial.Root()) {
 		return nil
 	}
-	p.Bounds[at] = append(point(value.MinKey()), Interval{Lo: value.String(""), Hi: value.Document(value.EmptyDoc), LoInc: true})
+	p.Bounds[at] = intervals(Between(value.MinKey(), value.MinKey()), Interval{Lo: value.String(""), Hi: value.Document(value.EmptyDoc), LoInc: true})
 	p.Dedup = true
 	p.equalities = leadingPoints(fields)
 	return p
@@ -110,17 +110,18 @@ func wildcardScan(b *bounder, fields []fieldBounds, paths Intervals, at int) (p 
 // withBelow returns the interval of a path and all paths below it. A document
 // or an array is not indexed under its own path but under those of its fields.
 func withBelow(path string) Intervals {
-	return append(point(value.String(path)), Interval{Lo: value.String(path + "."), Hi: value.String(path + "/"), LoInc: true})
+	return intervals(Between(value.String(path), value.String(path)), Interval{Lo: value.String(path + "."), Hi: value.String(path + "/"), LoInc: true})
 }
 
 // scalars reports whether a set contains only values that a wildcard index
 // stores: no missing values, no whole documents, no arrays.
 func (b *bounder) scalars(s Intervals) bool {
-	unlisted := Intervals{
+	unlisted := intervals(
 		Between(value.Undefined(), value.Null()),
-		{Lo: value.Document(value.EmptyDoc), Hi: value.Binary(0, nil), LoInc: false},
-	}
-	return len(b.reader.intersect(s, unlisted)) == 0
+		Interval{Lo: value.Document(value.EmptyDoc), Hi: value.Binary(0, nil), LoInc: false},
+	)
+	found := b.reader.intersect(s, unlisted)
+	return found.Len() == 0
 }
 
 // listedAsItIs reports whether the conditions on a path, other than on
