@@ -318,7 +318,7 @@ func (p *parser) variable(name string, parts []string) (node, error) {
 	f := &fieldPath{name: name, parts: parts}
 	if v, ok := p.scope.find(name); ok {
 		if v.slot < 0 {
-			return constant{walkValue(v.fixed, parts)}, nil
+			return constant{walkValue(*v.fixed, parts)}, nil
 		}
 		f.source, f.slot = sourceSlot, v.slot
 		return f, nil

@@ -11,8 +11,8 @@ import (
 type Scope struct {
 	parent *Scope
 	names  []variable
-	index  map[string]int // name to its last place in names, if there are many
-	next   int            // first free slot
+	index  value.NameIndex // the last place of each name in names, if there are many
+	next   int             // first free slot
 	late   bool
 }
 
@@ -22,7 +22,7 @@ const manyNames = 12
 type variable struct {
 	name  string
 	slot  int
-	fixed value.Value // of a constant; then slot is -1
+	fixed *value.Value // of a constant; then slot is -1
 }
 
 // NewScope returns a scope without user variables.
@@ -65,23 +65,21 @@ func (s *Scope) Declare(name string) int {
 func (s *Scope) add(v variable) {
 	s.names = append(s.names, v)
 	switch {
-	case s.index != nil:
-		s.index[v.name] = len(s.names) - 1
-	case len(s.names) >= manyNames:
-		s.index = make(map[string]int, 2*manyNames)
+	case len(s.names) > manyNames:
+		s.index.Add(v.name, len(s.names)-1, s.name)
+	case len(s.names) == manyNames:
 		for i := range s.names {
-			s.index[s.names[i].name] = i
+			s.index.Add(s.names[i].name, i, s.name)
 		}
 	}
 }
 
+func (s *Scope) name(place int) string { return s.names[place].name }
+
 // place returns where this scope itself declares a name, -1 if it does not.
 func (s *Scope) place(name string) int {
-	if s.index != nil {
-		if i, ok := s.index[name]; ok {
-			return i
-		}
-		return -1
+	if len(s.names) >= manyNames {
+		return s.index.Find(name, s.name)
 	}
 	for i := len(s.names) - 1; i >= 0; i-- {
 		if s.names[i].name == name {
@@ -94,7 +92,7 @@ func (s *Scope) place(name string) int {
 // DeclareConst adds a name that stands for a constant, such as KEEP in
 // $redact.
 func (s *Scope) DeclareConst(name string, v value.Value) {
-	s.add(variable{name: name, slot: -1, fixed: v})
+	s.add(variable{name: name, slot: -1, fixed: &v})
 }
 
 // Lookup finds the slot of a variable.
@@ -144,7 +142,8 @@ var internalConstants = map[string]bool{"NOW": true, "CLUSTER_TIME": true, "IS_M
 // earlier ones but no fields, because there is no document: evaluate the
 // definitions once with [Let.Once].
 func ScopeWithLet(let value.Doc) (*Scope, *Let, error) {
-	s, l := NewScope(), &Let{}
+	s, l := NewScope(), newLet(let.Len())
+	s.names = make([]variable, 0, let.Len())
 	for name, v := range let.All() {
 		if internalConstants[name] {
 			return nil, nil, mongoerr.Newf(4738901, "Attempt to set internal constant: %s", name)
@@ -169,7 +168,7 @@ func ScopeWithLet(let value.Doc) (*Scope, *Let, error) {
 // $merge): all definitions are compiled in s itself and may use fields. Bind
 // them for each document.
 func (s *Scope) WithLet(let value.Doc) (*Scope, *Let, error) {
-	child, l := s.Child(), &Let{}
+	child, l := s.Child(), newLet(let.Len())
 	for name, v := range let.All() {
 		if err := CheckVariableName(name); err != nil {
 			return nil, nil, err
@@ -181,6 +180,10 @@ func (s *Scope) WithLet(let value.Doc) (*Scope, *Let, error) {
 		l.add(name, child.Declare(name), e)
 	}
 	return child, l, nil
+}
+
+func newLet(n int) *Let {
+	return &Let{slots: make([]int, 0, n), exprs: make([]*Expr, 0, n), names: make([]string, 0, n)}
 }
 
 func (l *Let) add(name string, slot int, e *Expr) {

@@ -277,11 +277,11 @@ func parseEnum(s *schema, k keyword, _ value.Doc) error {
 		return k.fails(mongoerr.FailedToParse, "cannot be an empty array")
 	}
 	r := &enumRule{named: named{k}}
-	for v := range list.Values() {
-		if !r.options.add(v) {
-			return k.fails(mongoerr.FailedToParse, "array cannot contain duplicate values.")
-		}
+	options, twice, _ := newUnorderedSet(list, func(value.Value) error { return nil })
+	if !twice.IsMissing() {
+		return k.fails(mongoerr.FailedToParse, "array cannot contain duplicate values.")
 	}
+	r.options = options
 	s.rules = append(s.rules, r)
 	return nil
 }

@@ -1,41 +1,80 @@
 package match
 
 import (
+	"cmp"
 	"hash/maphash"
+	"math"
+	"slices"
 
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/value"
 )
 
-// unorderedSet is a set of values in which documents are equal regardless of
-// the order of their fields. Its zero value is empty.
+// unorderedSet is the set of the values of a list, in which documents are equal regardless of
+// the order of their fields. Of the values it has only the positions.
 type unorderedSet struct {
-	byHash map[uint64][]value.Value
+	list value.Doc
+	at   []hashed // ascending
+}
+
+// hashed is the hash of the value at a position in a list.
+type hashed struct{ hash, at uint32 }
+
+func (a hashed) compare(b hashed) int {
+	return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.at, b.at))
 }
 
 var unorderedSeed = maphash.MakeSeed()
 
-// add adds a value. It returns false if the set has it already.
-func (s *unorderedSet) add(v value.Value) bool {
-	if s.has(v) {
-		return false
+// newUnorderedSet makes the set of a list. It also returns the second of the first two equal
+// values, or Missing.
+func newUnorderedSet(list value.Doc, tick func(v value.Value) error) (s unorderedSet, twice value.Value, err error) {
+	s = unorderedSet{list: list, at: make([]hashed, 0, list.Len())}
+	it := list.Iter()
+	for it.Next() {
+		v := it.Value()
+		if err := tick(v); err != nil {
+			return s, twice, err
+		}
+		s.at = append(s.at, hashed{shortHash(v), uint32(len(list) - 1 - len(it.Rest()) - len(it.Element()))})
 	}
-	if s.byHash == nil {
-		s.byHash = map[uint64][]value.Value{}
+	slices.SortFunc(s.at, hashed.compare)
+	first := uint32(math.MaxUint32)
+	for i := range s.at {
+		if s.at[i].at < first && s.repeats(i) {
+			first = s.at[i].at
+			twice = list.ValueAt(int(first))
+		}
 	}
-	h := hashUnordered(v)
-	s.byHash[h] = append(s.byHash[h], v)
-	return true
+	return s, twice, nil
 }
 
-// has looks a value up. It may be called by several goroutines at once.
-func (s *unorderedSet) has(v value.Value) bool {
-	for _, other := range s.byHash[hashUnordered(v)] {
-		if equalUnordered(v, other) {
+// repeats reports whether an earlier value equals the i-th.
+func (s *unorderedSet) repeats(i int) bool {
+	v := s.list.ValueAt(int(s.at[i].at))
+	for j := i - 1; j >= 0 && s.at[j].hash == s.at[i].hash; j-- {
+		if equalUnordered(s.list.ValueAt(int(s.at[j].at)), v) {
 			return true
 		}
 	}
 	return false
+}
+
+// has looks a value up. It may be called by several goroutines at once.
+func (s *unorderedSet) has(v value.Value) bool {
+	hash := shortHash(v)
+	i, _ := slices.BinarySearchFunc(s.at, hashed{hash: hash}, hashed.compare)
+	for ; i < len(s.at) && s.at[i].hash == hash; i++ {
+		if equalUnordered(v, s.list.ValueAt(int(s.at[i].at))) {
+			return true
+		}
+	}
+	return false
+}
+
+func shortHash(v value.Value) uint32 {
+	h := hashUnordered(v)
+	return uint32(h ^ h>>32)
 }
 
 // hashUnordered returns a hash that is equal for values that equalUnordered
@@ -86,14 +125,6 @@ func equalItems(a, b value.Doc) bool {
 
 // duplicate finds a value that occurs twice in the list.
 func duplicate(env *expr.Env, list value.Doc) (twice value.Value, found bool, err error) {
-	var seen unorderedSet
-	for v := range list.Values() {
-		if err := env.Weigh(len(v.Bytes())); err != nil {
-			return value.Value{}, false, err
-		}
-		if !seen.add(v) {
-			return v, true, nil
-		}
-	}
-	return value.Value{}, false, nil
+	_, twice, err = newUnorderedSet(list, func(v value.Value) error { return env.Weigh(len(v.Bytes())) })
+	return twice, !twice.IsMissing(), err
 }

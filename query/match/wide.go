@@ -1,6 +1,10 @@
 package match
 
 import (
+	"cmp"
+	"slices"
+	"strings"
+
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -15,17 +19,15 @@ type wide struct {
 
 // wideLevel is the conditions on fields of a document at one depth.
 type wideLevel struct {
-	depth int // components of the paths in front of the fields
-	at    map[string]int
-	list  []wideField
+	depth  int         // components of the paths in front of the fields
+	tests  []fieldTest // in the order of the fields' names
+	fields []wideField // in that order, too
+	below  map[int]*wideLevel
 }
 
-// wideField is the conditions on a field and on what is below it.
-type wideField struct {
-	tests []fieldTest // all of them
-	ends  []fieldTest // those on the field itself, if there is a level below
-	below *wideLevel  // the others; nil if they are few
-}
+// wideField are the conditions on a field and on what is below it, as places in the tests: first
+// come those on the field itself. They end where those of the next field begin.
+type wideField struct{ first, longer uint32 }
 
 const (
 	wideFrom  = 64 // conditions, from which they are arranged
@@ -56,9 +58,9 @@ func newWide(nodes []Node) *wide {
 		return nil
 	}
 	w := &wide{}
-	var tests []fieldTest
+	tests := make([]fieldTest, 0, len(nodes))
 	for _, n := range nodes {
-		if t, _ := newFieldTest(n); t.leaf != nil {
+		if t, ok := newFieldTest(n); ok {
 			tests = append(tests, t)
 		} else {
 			w.others = append(w.others, n)
@@ -71,39 +73,68 @@ func newWide(nodes []Node) *wide {
 	return w
 }
 
+// newWideLevel arranges tests, which it sorts.
 func newWideLevel(tests []fieldTest, depth int) *wideLevel {
-	l := &wideLevel{depth: depth, at: map[string]int{}}
-	for _, t := range tests {
-		name := t.leaf.FieldPath().Parts()[depth]
-		i, ok := l.at[name]
-		if !ok {
-			i = len(l.list)
-			l.at[name], l.list = i, append(l.list, wideField{})
+	l := &wideLevel{depth: depth, tests: tests}
+	slices.SortStableFunc(tests, func(a, b fieldTest) int {
+		return cmp.Or(strings.Compare(a.part(depth), b.part(depth)), compareBool(a.longer(depth), b.longer(depth)))
+	})
+	n := 0
+	for i := range tests {
+		if i == 0 || tests[i].part(depth) != tests[i-1].part(depth) {
+			n++
 		}
-		l.list[i].tests = append(l.list[i].tests, t)
 	}
-	for i := range l.list {
-		l.list[i].split(depth + 1)
+	l.fields = make([]wideField, 0, n)
+	for i := range tests {
+		if i == 0 || tests[i].part(depth) != tests[i-1].part(depth) {
+			l.fields = append(l.fields, wideField{first: uint32(i), longer: uint32(i)})
+		}
+		if !tests[i].longer(depth) {
+			l.fields[len(l.fields)-1].longer = uint32(i + 1)
+		}
 	}
+	l.deepen()
 	return l
 }
 
-// split makes a level of the conditions below the field, if they are many. A path may have
+// deepen makes a level of the conditions below each field, if they are many. A path may have
 // any length, but no document is deeper than value.MaxDepth.
-func (f *wideField) split(depth int) {
-	var longer []fieldTest
-	for _, t := range f.tests {
-		if t.leaf.FieldPath().Len() > depth {
-			longer = append(longer, t)
-		} else {
-			f.ends = append(f.ends, t)
+func (l *wideLevel) deepen() {
+	for i := range l.fields {
+		longer := l.tests[l.fields[i].longer:l.end(i)]
+		if len(longer) < belowFrom || l.depth >= value.MaxDepth {
+			continue
 		}
+		if l.below == nil {
+			l.below = map[int]*wideLevel{}
+		}
+		l.below[i] = newWideLevel(longer, l.depth+1)
 	}
-	if len(longer) < belowFrom || depth > value.MaxDepth {
-		f.ends = nil
-		return
+}
+
+// end is where the tests of the i-th field end.
+func (l *wideLevel) end(i int) int {
+	if i+1 < len(l.fields) {
+		return int(l.fields[i+1].first)
 	}
-	f.below = newWideLevel(longer, depth)
+	return len(l.tests)
+}
+
+// part is the component of the path at a depth.
+func (t *fieldTest) part(depth int) string { return t.leaf.FieldPath().Parts()[depth] }
+
+// longer reports whether the path goes on below a depth.
+func (t *fieldTest) longer(depth int) bool { return t.leaf.FieldPath().Len() > depth+1 }
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
 }
 
 // any reports whether a condition has the result stop.
@@ -123,11 +154,13 @@ func (w *wide) any(env *expr.Env, d value.Doc, stop bool) (bool, error) {
 }
 
 func (l *wideLevel) any(env *expr.Env, d value.Doc, stop bool) (bool, error) {
-	seen := make([]bool, len(l.list))
-	left := len(l.list)
+	seen := make([]bool, len(l.fields))
+	left := len(l.fields)
 	it := d.Iter()
 	for left > 0 && it.Next() {
-		i, ok := l.at[it.Key()]
+		i, ok := slices.BinarySearchFunc(l.fields, it.Key(), func(f wideField, name string) int {
+			return strings.Compare(l.tests[f.first].part(l.depth), name)
+		})
 		if !ok || seen[i] {
 			continue
 		}
@@ -136,13 +169,13 @@ func (l *wideLevel) any(env *expr.Env, d value.Doc, stop bool) (bool, error) {
 		if err := env.Tick(); err != nil {
 			return false, err
 		}
-		if found, err := l.list[i].any(env, it.Value(), l.depth+1, stop); found || err != nil {
+		if found, err := l.field(i, env, it.Value(), stop); found || err != nil {
 			return found, err
 		}
 	}
-	for i := range l.list {
+	for i := range l.fields {
 		if !seen[i] {
-			if found, err := l.list[i].any(env, value.Value{}, l.depth+1, stop); found || err != nil {
+			if found, err := l.field(i, env, value.Value{}, stop); found || err != nil {
 				return found, err
 			}
 		}
@@ -150,20 +183,21 @@ func (l *wideLevel) any(env *expr.Env, d value.Doc, stop bool) (bool, error) {
 	return false, nil
 }
 
-// any is wide.any for the value of the field.
-func (f *wideField) any(env *expr.Env, v value.Value, depth int, stop bool) (bool, error) {
-	tests := f.tests
-	if f.below != nil && v.Kind() == value.KindDocument {
-		if found, err := f.below.any(env, v.Doc(), stop); found || err != nil {
+// field is any for the value of the i-th field.
+func (l *wideLevel) field(i int, env *expr.Env, v value.Value, stop bool) (bool, error) {
+	f := l.fields[i]
+	tests := l.tests[f.first:l.end(i)]
+	if below := l.below[i]; below != nil && v.Kind() == value.KindDocument {
+		if found, err := below.any(env, v.Doc(), stop); found || err != nil {
 			return found, err
 		}
-		tests = f.ends
+		tests = l.tests[f.first:f.longer]
 	}
 	for i := range tests {
 		if err := env.Weigh(len(v.Bytes())); err != nil {
 			return false, err
 		}
-		ok, err := tests[i].within(env, v, depth)
+		ok, err := tests[i].within(env, v, l.depth+1)
 		if err != nil || (ok != tests[i].not) == stop {
 			return err == nil, err
 		}

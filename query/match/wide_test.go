@@ -69,11 +69,11 @@ func TestWideIsUsed(t *testing.T) {
 			t.Fatalf("%s: %+v", prefix, w)
 		}
 		l := w.fields
-		for l.list[0].below != nil {
-			l = l.list[0].below
+		for l.below[0] != nil {
+			l = l.below[0]
 		}
-		if len(l.list) != 100 {
-			t.Errorf("%s: %d fields", prefix, len(l.list))
+		if len(l.fields) != 100 {
+			t.Errorf("%s: %d fields", prefix, len(l.fields))
 		}
 	}
 }
@@ -91,7 +91,7 @@ func TestWideOfLongPaths(t *testing.T) {
 		t.Fatal(err)
 	}
 	levels := 0
-	for l := m.Root().(*And).wide.fields; l != nil; l = l.list[0].below {
+	for l := m.Root().(*And).wide.fields; l != nil; l = l.below[0] {
 		levels++
 	}
 	if levels < 2 || levels > value.MaxDepth+1 {

@@ -46,6 +46,7 @@ func takeApart(root match.Node) *conditions {
 func (c *conditions) add(n match.Node, elem string, group int) {
 	switch n := n.(type) {
 	case *match.And:
+		c.terms = slices.Grow(c.terms, len(n.Nodes))
 		for _, child := range n.Nodes {
 			c.add(child, elem, group)
 		}
@@ -58,6 +59,7 @@ func (c *conditions) add(n match.Node, elem string, group int) {
 			c.opaque++
 		}
 	case *match.Nor:
+		c.terms = slices.Grow(c.terms, len(n.Nodes))
 		for _, child := range n.Nodes {
 			c.addNegated(child, elem, group)
 		}

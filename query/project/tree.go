@@ -12,9 +12,9 @@ import (
 // node is one level of the tree.
 type node struct {
 	fields   []field
-	index    map[string]int // name to index, if there are many fields
-	computed bool           // something below is computed
-	plain    int            // fields that are found in documents, not computed
+	index    value.NameIndex // of the fields, if there are many
+	computed bool            // something below is computed
+	plain    int             // fields that are found in documents, not computed
 }
 
 // field is one name of a level. Exactly one of child, expr, elem is set, or
@@ -34,11 +34,8 @@ func (f *field) isComputed() bool { return f.expr != nil || f.elem != nil }
 const manyFields = 12
 
 func (n *node) find(name string) int {
-	if n.index != nil {
-		if i, ok := n.index[name]; ok {
-			return i
-		}
-		return -1
+	if len(n.fields) >= manyFields {
+		return n.index.Find(name, n.name)
 	}
 	for i := range n.fields {
 		if n.fields[i].name == name {
@@ -77,18 +74,20 @@ func (n *node) add(path string, f field) error {
 func (n *node) append(f field) {
 	n.fields = append(n.fields, f)
 	switch {
-	case n.index != nil:
-		n.index[f.name] = len(n.fields) - 1
-	case len(n.fields) >= manyFields:
+	case len(n.fields) > manyFields:
+		n.index.Add(f.name, len(n.fields)-1, n.name)
+	case len(n.fields) == manyFields:
 		n.number()
 	}
 }
 
-// number builds the map of the fields.
+func (n *node) name(i int) string { return n.fields[i].name }
+
+// number builds the index of the fields.
 func (n *node) number() {
-	n.index = make(map[string]int, len(n.fields))
+	n.index.Reset()
 	for i := range n.fields {
-		n.index[n.fields[i].name] = i
+		n.index.Add(n.fields[i].name, i, n.name)
 	}
 }
 
@@ -108,7 +107,7 @@ func (n *node) remove(name string) {
 	for i := range n.fields {
 		if n.fields[i].name == name {
 			n.fields = append(n.fields[:i], n.fields[i+1:]...)
-			if n.index != nil {
+			if len(n.fields) >= manyFields {
 				n.number()
 			}
 			return
@@ -129,9 +128,6 @@ func (n *node) seal(k kind) {
 		if !f.isComputed() {
 			n.plain++
 		}
-	}
-	if n.index = nil; len(n.fields) >= manyFields {
-		n.number()
 	}
 }
 

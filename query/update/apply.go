@@ -140,13 +140,10 @@ func (a *applier) object(n *object, d value.Doc) error {
 
 // lookup finds the child that changes the field of that name.
 func (n *object) lookup(kids []child, name string) int {
-	if n.index == nil || n.positional != nil {
+	if n.positional != nil {
 		return findChild(kids, name)
 	}
-	if i, ok := n.index[name]; ok {
-		return i
-	}
-	return -1
+	return n.place(name)
 }
 
 // kids returns the children of n for this document: the positional child is

@@ -71,6 +71,7 @@ func (c *compiler) operator(name string, v value.Value) error {
 		return mongoerr.Newf(mongoerr.FailedToParse, "Modifiers operate on fields but we found type %s instead."+
 			" For example: {$mod: {<field>: ...}} not {%s: %s}", v.Kind(), name, v)
 	}
+	c.u.paths = slices.Grow(c.u.paths, v.Doc().Len())
 	for path, arg := range v.Doc().All() {
 		if err := c.field(name, path, arg); err != nil {
 			return err

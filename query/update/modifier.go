@@ -48,25 +48,22 @@ func (culler) create(*applier) error             { return nil }
 
 // constant is a value of the update document, ready to be written.
 type constant struct {
-	value   value.Value
-	payload []byte
-	depth   int // how many levels it nests
+	value value.Value
+	depth int32 // how many levels it nests
 }
 
-func newConstant(v value.Value) constant {
-	return constant{v, value.AppendPayload(nil, v), depthOf(v)}
-}
+func newConstant(v value.Value) constant { return constant{v, int32(depthOf(v))} }
 
 // is reports whether the element has exactly this type and these bytes.
 func (c *constant) is(e element) bool {
-	return e.kind() == c.value.Kind() && string(e.payload()) == string(c.payload)
+	return value.Identical(e.value, c.value)
 }
 
 // putConstant writes the current element with a constant.
 func (a *applier) putConstant(c *constant) error {
 	a.head(c.value.Kind())
-	a.dst = append(a.dst, c.payload...)
-	return a.checkDepth(c.depth)
+	a.dst = value.AppendPayload(a.dst, c.value)
+	return a.checkDepth(int(c.depth))
 }
 
 // checkDepth checks that the current element may contain depth more levels.

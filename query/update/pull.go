@@ -1,7 +1,6 @@
 package update
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/duskdb/duskdb/mongoerr"
@@ -97,7 +96,7 @@ func compilePullAll(c *compiler, _ string, v value.Value) (modifier, error) {
 	if v.Kind() != value.KindArray {
 		return nil, mongoerr.Newf(mongoerr.BadValue, "$pullAll requires an array argument but was given a %s", v.Kind())
 	}
-	return &pull{set: newValueSet(slices.Collect(v.Doc().Values()), c.u.opts.Collation)}, nil
+	return &pull{set: newValueSet(valuesOf(v.Doc()), c.u.opts.Collation)}, nil
 }
 
 // update removes the matching elements.

@@ -75,7 +75,7 @@ func (m *push) parseEach(_ string, v value.Value) error {
 	if v.Kind() != value.KindArray {
 		return mongoerr.Newf(mongoerr.BadValue, "The argument to $each in $push must be an array but it was of type: %s", v.Kind())
 	}
-	m.values = slices.Collect(v.Doc().Values())
+	m.values = valuesOf(v.Doc())
 	m.depth = depthOf(v)
 	return nil
 }
@@ -232,9 +232,12 @@ func (f *sortField) key(v value.Value) value.Value {
 }
 
 func (m *push) create(a *applier) error {
-	now, _, err := m.arrange(a, nil)
-	if err != nil {
-		return err
+	now := m.values
+	if !m.appends() {
+		var err error
+		if now, _, err = m.arrange(a, nil); err != nil {
+			return err
+		}
 	}
 	start := a.open(value.KindArray, a.key)
 	a.appendElements(now, 0)
@@ -270,7 +273,7 @@ func compileAddToSet(c *compiler, _ string, v value.Value) (modifier, error) {
 		if v.Doc().Len() > 1 {
 			return nil, mongoerr.Newf(mongoerr.BadValue, "Found unexpected fields after $each in $addToSet: %s", v.Doc())
 		}
-		values = slices.Collect(each.Doc().Values())
+		values = valuesOf(each.Doc())
 	}
 	m := &addToSet{set: newValueSet(values, c.u.opts.Collation)}
 	for _, v := range m.set.values {

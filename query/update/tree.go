@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/value"
 )
 
 // node is an inner node or a leaf of the update tree.
@@ -15,9 +16,8 @@ type leaf struct{ modifier }
 
 // object is an inner node whose children are field names or array positions.
 type object struct {
-	children   []child         // ascending by comparePart
-	index      map[string]int  // name to child, where there are many
-	named      map[string]node // the same while the tree is made
+	children   []child         // ascending by comparePart once the tree is sealed
+	index      value.NameIndex // of the children, where there are many
 	positional node            // the child "$", or nil
 }
 
@@ -37,7 +37,7 @@ func (*leaf) isNode()     {}
 func (*object) isNode()   {}
 func (*elements) isNode() {}
 
-// manyChildren is the number of children from which on a map is faster than a
+// manyChildren is the number of children from which on an index is faster than a
 // scan.
 const manyChildren = 12
 
@@ -78,13 +78,58 @@ func getChild(n node, part string) node {
 
 // child returns the child of that name while the tree is made, nil for a new name.
 func (n *object) child(name string) node {
-	if n.named != nil {
-		return n.named[name]
-	}
-	if i := findChild(n.children, name); i >= 0 {
+	if i := n.place(name); i >= 0 {
 		return n.children[i].node
 	}
 	return nil
+}
+
+// place finds the place of the child of that name, -1 if there is none.
+func (n *object) place(name string) int {
+	if n.index.Empty() {
+		return findChild(n.children, name)
+	}
+	return n.index.Find(name, n.nameAt)
+}
+
+func (n *object) nameAt(i int) string { return n.children[i].name }
+
+// add adds a child while the tree is made.
+func (n *object) add(name string, to node) {
+	n.children = append(n.children, child{name: name, node: to})
+	if !n.index.Empty() {
+		n.index.Add(name, len(n.children)-1, n.nameAt)
+	} else if len(n.children) >= manyChildren {
+		n.number()
+	}
+}
+
+// number makes the index anew.
+func (n *object) number() {
+	n.index.Reset()
+	for i := range n.children {
+		n.index.Add(n.children[i].name, i, n.nameAt)
+	}
+}
+
+// arrange sorts the children.
+func (n *object) arrange() {
+	compare := func(a, b child) int { return comparePart(a.name, b.name) }
+	switch {
+	case slices.IsSortedFunc(n.children, compare):
+		return
+	case slices.ContainsFunc(n.children, func(k child) bool { return isNumeric(k.name) }): // the order is not transitive
+		kids := make([]child, 0, len(n.children))
+		for _, k := range n.children {
+			kids = insertChild(kids, k)
+		}
+		n.children = kids
+	default:
+		slices.SortFunc(n.children, compare)
+	}
+	if !n.index.Empty() {
+		n.number()
+	}
 }
 
 func (c *compiler) setChild(n node, part string, to node) {
@@ -94,24 +139,10 @@ func (c *compiler) setChild(n node, part string, to node) {
 			n.positional, c.u.positional = to, true
 			return
 		}
-		n.children = insertChild(n.children, child{name: part, node: to})
-		n.name(part, to)
+		n.add(part, to)
 	case *elements:
 		id := identifier(part)
 		n.children = insertChild(n.children, child{name: id, node: to, filter: c.filters[id]})
-	}
-}
-
-// name adds a child to the map, once there are many.
-func (n *object) name(part string, to node) {
-	switch {
-	case n.named != nil:
-		n.named[part] = to
-	case len(n.children) >= manyChildren:
-		n.named = make(map[string]node, 2*len(n.children))
-		for _, k := range n.children {
-			n.named[k.name] = k.node
-		}
 	}
 }
 
@@ -172,13 +203,7 @@ func seal(n node) {
 			seal(k.node)
 		}
 		seal(n.positional)
-		n.named = nil
-		if len(n.children) >= manyChildren {
-			n.index = make(map[string]int, len(n.children))
-			for i, k := range n.children {
-				n.index[k.name] = i
-			}
-		}
+		n.arrange()
 	case *elements:
 		for _, k := range n.children {
 			seal(k.node)

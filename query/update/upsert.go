@@ -71,6 +71,7 @@ func (u *Update) fromQuery(env *expr.Env, m *match.Matcher) (value.Doc, error) {
 	for _, e := range equalities {
 		c.setPath(e)
 	}
+	seal(c.root)
 	seed := &Update{root: c.root}
 	d, _, err := seed.modify(env, value.EmptyDoc, ApplyOptions{Position: -1, Insert: true})
 	return d, err
@@ -126,8 +127,7 @@ func (e equality) collides(seen map[string]bool) error {
 func (c *compiler) setPath(e equality) {
 	current := c.root
 	add := func(part string, n node) {
-		current.children = insertChild(current.children, child{name: part, node: n})
-		current.name(part, n)
+		current.add(part, n)
 	}
 	for i, part := range e.parts {
 		if i == len(e.parts)-1 {

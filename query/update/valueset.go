@@ -13,7 +13,12 @@ type valueSet struct {
 	collator value.Collator
 }
 
-// newValueSet returns a set; of equal values it keeps the first.
+// valuesOf lists the elements of an array.
+func valuesOf(array value.Doc) []value.Value {
+	return slices.AppendSeq(make([]value.Value, 0, array.Len()), array.Values())
+}
+
+// newValueSet returns a set, which takes the list over; of equal values it keeps the first.
 func newValueSet(values []value.Value, c value.Collator) valueSet {
 	s := valueSet{collator: c}
 	if len(values) == 1 {
@@ -30,6 +35,7 @@ func newValueSet(values []value.Value, c value.Collator) valueSet {
 		first[at] = i == 0 || value.CompareWith(values[order[i-1]], values[at], c) != 0
 	}
 	place := make([]int32, len(values)) // in s.values
+	s.values, s.order = values[:0], order[:0]
 	for i, v := range values {
 		if first[i] {
 			place[i] = int32(len(s.values))
