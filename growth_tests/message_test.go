@@ -53,7 +53,7 @@ func TestMessages(t *testing.T) {
 	if engines.ForTests() != engines.Default {
 		t.Skip("the cost of other engines is not known here")
 	}
-	const n = 100_000
+	const n = 50_000
 	s := &server{Server: commandtest.New(t, "enableTestCommands", "1"), n: 10}
 	for _, text := range fixture {
 		s.must(text)

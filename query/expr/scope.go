@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"slices"
+
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -199,6 +201,9 @@ func (l *Let) Exprs() []*Expr { return l.exprs }
 // Bind evaluates the definitions on d in env and stores them into the
 // variables of into (which may be env itself).
 func (l *Let) Bind(env, into *Env, d value.Doc) error {
+	if n := len(l.slots); n > 0 && l.slots[n-1] >= cap(into.Vars) {
+		into.Vars = slices.Grow(into.Vars, l.slots[n-1]+1-len(into.Vars))
+	}
 	for i, e := range l.exprs {
 		v, err := e.Eval(env, d)
 		if err != nil {

@@ -58,7 +58,7 @@ func (b *bounder) field(i int, before []fieldBounds) fieldBounds {
 		if k%256 == 255 && b.q.interrupted() != nil {
 			return anything
 		}
-		inElement := t.group > 0 && deepest <= components(t.elem) // one element has one key
+		inElement := t.in != nil && deepest <= components(t.in.path) // one element has one key
 		b.reader.multikey = deepest > 0 && !inElement
 		r, ok := b.read(f, t)
 		switch {
@@ -90,7 +90,7 @@ func (b *bounder) among(out fieldBounds, r reading, t *term, inElement bool) fie
 	case out.from == nil:
 		exact := r.exact && !b.reader.contains(r.set, value.Null()) && !b.reader.contains(r.set, value.Undefined())
 		return fieldBounds{set: r.set, exact: out.exact && exact, from: t, used: 1}
-	case inElement && out.from.group == t.group:
+	case inElement && out.from.in == t.in:
 		out.set = b.reader.intersect(out.set, r.set)
 	case better(r.set, out.set):
 		out.set, out.from = r.set, t
@@ -141,7 +141,7 @@ func (b *bounder) textTerms() fieldBounds {
 func (b *bounder) plainPositional(t *term, r reading) bool {
 	switch t.node.(type) {
 	case *match.Compare, *match.In:
-		return t.group == 0 && !b.reader.contains(r.set, value.Null())
+		return t.in == nil && !b.reader.contains(r.set, value.Null())
 	}
 	return false
 }
@@ -188,7 +188,7 @@ func (b *bounder) together(i int, t *term, before []fieldBounds) bool {
 			continue
 		}
 		from := before[k].from
-		if from == nil || from.group == 0 || from.group != t.group || components(t.elem) < array {
+		if from == nil || from.in == nil || from.in != t.in || components(t.in.path) < array {
 			return false
 		}
 	}

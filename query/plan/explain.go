@@ -397,7 +397,9 @@ func (p *Plan) describeBounds(b *value.Builder) {
 // Forget drops long bounds, which only an explanation needs: the ranges contain the same.
 func (p *Plan) Forget() {
 	for _, part := range p.Parts {
-		part.Forget()
+		if part.Forget(); len(p.Parts) > longBounds {
+			part.Bounds = nil
+		}
 	}
 	for _, in := range p.Bounds {
 		if len(in.list) > longBounds {

@@ -93,7 +93,7 @@ type planner struct {
 func newPlanner(q *Query, coll *Collection) *planner {
 	c := takeApart(root(q))
 	for _, n := range q.Implied {
-		c.add(n, "", 0)
+		c.add(n, nil)
 	}
 	return &planner{q, coll, c}
 }
@@ -333,14 +333,8 @@ func (c *conditions) without(or *match.Or) *conditions {
 // own disjunctions come first.
 func (c *conditions) with(branch match.Node) *conditions {
 	out := takeApart(branch)
-	for i := range out.terms { // groups of the branch and of the rest differ
-		if out.terms[i].group > 0 {
-			out.terms[i].group += c.groups
-		}
-	}
 	out.terms = append(out.terms, c.terms...)
 	out.opaque += c.opaque
-	out.groups += c.groups
 	out.never = out.never || c.never
 	out.ors = append(out.ors, c.ors...)
 	return out

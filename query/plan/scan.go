@@ -185,7 +185,7 @@ func impliesLeaf(r reader, have *term, want match.Leaf) bool {
 	r.multikey = true // compare values, not keys
 	known := r.read(have.node)
 	null := r.contains(known.set, value.Null())
-	if have.group > 0 && null { // the element need not be a document
+	if have.in != nil && null { // the element need not be a document
 		return false
 	}
 	if _, ok := want.(*match.Exists); ok {

@@ -12,20 +12,18 @@ import (
 type term struct {
 	node match.Node
 	path string
-	// elem is the path of the $elemMatch around the condition, group its number;
-	// conditions of one group are about the same element. Group 0 is outside of
-	// any $elemMatch.
-	elem  string
-	group int
+	in   *element // that the condition is about; nil outside of any $elemMatch
 }
+
+// element is an element of an array, one for each $elemMatch.
+type element struct{ path string }
 
 // conditions is a decomposed filter: a conjunction of terms and disjunctions.
 type conditions struct {
 	terms  []term
 	ors    []*match.Or
-	never  bool // no document can match
-	opaque int  // number of other conditions
-	groups int
+	never  bool        // no document can match
+	opaque int         // number of other conditions
 	text   *match.Text // the $text condition
 	near   *match.Near // the $near condition
 	// besideText reports whether the conditions are an alternative to $text,
@@ -37,23 +35,23 @@ type conditions struct {
 func takeApart(root match.Node) *conditions {
 	c := &conditions{}
 	if root != nil {
-		c.add(root, "", 0)
+		c.add(root, nil)
 	}
 	return c
 }
 
-// add decomposes a node below a $elemMatch at elem.
-func (c *conditions) add(n match.Node, elem string, group int) {
+// add decomposes a node, which may be below a $elemMatch.
+func (c *conditions) add(n match.Node, in *element) {
 	switch n := n.(type) {
 	case *match.And:
 		c.terms = slices.Grow(c.terms, len(n.Nodes))
 		for _, child := range n.Nodes {
-			c.add(child, elem, group)
+			c.add(child, in)
 		}
 	case *match.Or:
 		if len(n.Nodes) == 1 {
-			c.add(n.Nodes[0], elem, group)
-		} else if group == 0 {
+			c.add(n.Nodes[0], in)
+		} else if in == nil {
 			c.ors = append(c.ors, n)
 		} else {
 			c.opaque++
@@ -61,14 +59,13 @@ func (c *conditions) add(n match.Node, elem string, group int) {
 	case *match.Nor:
 		c.terms = slices.Grow(c.terms, len(n.Nodes))
 		for _, child := range n.Nodes {
-			c.addNegated(child, elem, group)
+			c.addNegated(child, in)
 		}
 	case *match.Not:
-		c.addNegated(n.Node, elem, group)
+		c.addNegated(n.Node, in)
 	case *match.ElemMatchObject:
-		c.groups++
 		c.opaque++ // the keys can never prove it
-		c.add(n.Node, below(elem, n.Path.String(), group), c.groups)
+		c.add(n.Node, &element{in.below(n.Path.String())})
 	case *match.Constant:
 		c.never = c.never || !n.Result
 	case *match.Text:
@@ -76,19 +73,19 @@ func (c *conditions) add(n match.Node, elem string, group int) {
 		c.opaque++
 	case *match.Schema:
 		c.opaque++ // it demands more than its conditions
-		if group == 0 {
+		if in == nil {
 			for _, child := range n.Conditions() {
-				c.add(child, elem, group)
+				c.add(child, in)
 			}
 		}
 	case match.Leaf:
-		if near, ok := n.(*match.Near); ok && group == 0 {
+		if near, ok := n.(*match.Near); ok && in == nil {
 			c.near = near
 		}
 		if in, ok := n.(*match.In); ok && in.Values.Len()+len(in.Regexes) == 0 {
 			c.never = true
 		}
-		c.terms = append(c.terms, term{n, below(elem, n.FieldPath().String(), group), elem, group})
+		c.terms = append(c.terms, term{n, in.below(n.FieldPath().String()), in})
 	default:
 		c.opaque++
 	}
@@ -97,26 +94,26 @@ func (c *conditions) add(n match.Node, elem string, group int) {
 // addNegated decomposes the negation of a node: a negated $or is a conjunction
 // of negations, a negated $nor an $or, and a negated leaf a term. A negated
 // $and can only be used if all of it is on one path.
-func (c *conditions) addNegated(n match.Node, elem string, group int) {
+func (c *conditions) addNegated(n match.Node, in *element) {
 	switch n := n.(type) {
 	case *match.Or:
 		for _, child := range n.Nodes {
-			c.addNegated(child, elem, group)
+			c.addNegated(child, in)
 		}
 	case *match.Nor:
-		c.add(&match.Or{Nodes: n.Nodes}, elem, group)
+		c.add(&match.Or{Nodes: n.Nodes}, in)
 	case *match.Not:
-		c.add(n.Node, elem, group)
+		c.add(n.Node, in)
 	case *match.And:
 		if path, ok := onePath(n.Nodes); ok {
-			c.terms = append(c.terms, term{&match.Not{Node: n}, below(elem, path, group), elem, group})
+			c.terms = append(c.terms, term{&match.Not{Node: n}, in.below(path), in})
 		} else {
 			c.opaque++
 		}
 	case *match.ElemMatchObject, *match.Constant:
 		c.opaque++
 	case match.Leaf:
-		c.terms = append(c.terms, term{&match.Not{Node: n}, below(elem, n.FieldPath().String(), group), elem, group})
+		c.terms = append(c.terms, term{&match.Not{Node: n}, in.below(n.FieldPath().String()), in})
 	default:
 		c.opaque++
 	}
@@ -184,13 +181,12 @@ func nodePath(n match.Node) (string, bool) {
 	return "", false
 }
 
-// below returns the full path of a condition, which is below a $elemMatch at
-// elem unless its group is 0. Both may be the empty field name.
-func below(elem, path string, group int) string {
-	if group == 0 {
+// below returns the full path of a condition. Both paths may be the empty field name.
+func (e *element) below(path string) string {
+	if e == nil {
 		return path
 	}
-	return elem + "." + path
+	return e.path + "." + path
 }
 
 // positional reports whether a path has a component that may be a position

@@ -34,6 +34,7 @@ type place struct {
 // parse reads the whole specification and decides its kind.
 func (p *parser) parse(spec value.Doc) error {
 	top := place{node: p.root}
+	p.root.fields = make([]field, 0, spec.Len()+1)
 	for name, v := range spec.All() {
 		p.idNamed = p.idNamed || name == "_id" || strings.HasPrefix(name, "_id.")
 		if err := p.element(top, name, v); err != nil {

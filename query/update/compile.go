@@ -72,6 +72,7 @@ func (c *compiler) operator(name string, v value.Value) error {
 			" For example: {$mod: {<field>: ...}} not {%s: %s}", v.Kind(), name, v)
 	}
 	c.u.paths = slices.Grow(c.u.paths, v.Doc().Len())
+	c.root.children = slices.Grow(c.root.children, v.Doc().Len())
 	for path, arg := range v.Doc().All() {
 		if err := c.field(name, path, arg); err != nil {
 			return err
