@@ -47,9 +47,15 @@ func runGetParameter(c *kernel.Call) error {
 		}
 		all = bool(a.All)
 	}
+	asked := map[string]bool{}
+	for name := range c.Body.All() {
+		if c.Svc.Params.Lines[name] != nil {
+			asked[name] = true
+		}
+	}
 	found := 0
 	for _, name := range names(c.Svc.Params) {
-		if line := c.Svc.Params.Lines[name]; !all && !c.Body.Has(name) || !a.allows(line) || !c.Svc.Params.Enabled(line) {
+		if line := c.Svc.Params.Lines[name]; !all && !asked[name] || !a.allows(line) || !c.Svc.Params.Enabled(line) {
 			continue
 		}
 		found++
