@@ -1,8 +1,10 @@
 package geo
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/golang/geo/s2"
@@ -246,15 +248,34 @@ func readPolygon(g *Geometry, v value.Value) error {
 	if err := checkHoles(loops, v); err != nil {
 		return err
 	}
+	nestFast(loops)
 	g.polygons = append(g.polygons, s2.PolygonFromLoops(loops))
 	return nil
 }
+
+// nestFast sorts loops by size, so that the library compares one that is within many others with
+// few of them: it looks for the parent of each loop from the outside.
+func nestFast(loops []*s2.Loop) {
+	if len(loops) < 3 {
+		return
+	}
+	areas := make(map[*s2.Loop]float64, len(loops))
+	for _, l := range loops {
+		areas[l] = l.Area()
+	}
+	slices.SortStableFunc(loops, func(a, b *s2.Loop) int { return cmp.Compare(areas[a], areas[b]) })
+}
+
+// maxHoles limits the holes of a polygon: the library compares each with each.
+const maxHoles = 5000
 
 // checkRings checks the number of loops of a polygon.
 func (g *Geometry) checkRings(v value.Value) error {
 	switch {
 	case v.Kind() == value.KindArray && g.Big && v.Doc().Len() > 1:
 		return bad("Only one simple loop is allowed in a big polygon, instead provided %d", v.Doc().Len())
+	case v.Kind() == value.KindArray && v.Doc().Len() > 1+maxHoles:
+		return bad("A polygon may have at most %d holes, instead provided %d", maxHoles, v.Doc().Len()-1)
 	case v.Kind() == value.KindArray:
 		return nil
 	case g.Big:
@@ -299,16 +320,16 @@ func loopProblem(points []s2.Point) string {
 		}
 		seen[p] = i
 	}
+	edges := make(edgeSet, n)
 	for i := range n {
-		crosser := s2.NewEdgeCrosser(points[i], points[(i+1)%n])
-		for j := i + 2; j < n; j++ {
-			if crosser.CrossingSign(points[j], points[(j+1)%n]) == s2.Cross {
-				return fmt.Sprintf("Edges %d and %d cross. Edge locations in degrees: %s-%s and %s-%s", i, j,
-					degrees(points[i]), degrees(points[i+1]), degrees(points[j]), degrees(points[(j+1)%n]))
-			}
-		}
+		edges[i] = s2.Edge{V0: points[i], V1: points[(i+1)%n]}
 	}
-	return ""
+	i, j, found := edges.crossing()
+	if !found {
+		return ""
+	}
+	return fmt.Sprintf("Edges %d and %d cross. Edge locations in degrees: %s-%s and %s-%s", i, j,
+		degrees(edges[i].V0), degrees(edges[i].V1), degrees(edges[j].V0), degrees(edges[j].V1))
 }
 
 // degrees prints latitude and longitude.
@@ -327,7 +348,7 @@ func checkHoles(loops []*s2.Loop, v value.Value) error {
 	return checkEdges(loops, v)
 }
 
-// checkEdges refuses loops that have an edge in common.
+// checkEdges refuses loops that have an edge in common or cross.
 func checkEdges(loops []*s2.Loop, v value.Value) error {
 	seen := map[s2.Edge][2]int{}
 	for i, loop := range loops {
@@ -342,6 +363,9 @@ func checkEdges(loops []*s2.Loop, v value.Value) error {
 			}
 			seen[edge] = [2]int{i, j}
 		}
+	}
+	if i, j, cross := crossingLoops(loops); cross {
+		return bad("Polygon isn't valid: Loop %d crosses loop %d %v", i, j, v)
 	}
 	return nil
 }
