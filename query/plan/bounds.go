@@ -49,7 +49,7 @@ func (b *bounder) field(i int, before []fieldBounds) fieldBounds {
 		return b.textTerms()
 	}
 	deepest := b.x.deepest(i, components(f.Path))
-	more := joined{join: b.reader.intersect} // to be intersected with out.set
+	more := joined{order: b.reader.order, join: order.intersect} // to be intersected with out.set
 	for k := range b.c.terms {
 		t := &b.c.terms[k]
 		if t.path != f.Path {
@@ -128,7 +128,7 @@ func (b *bounder) textTerms() fieldBounds {
 		return anything
 	}
 	terms := b.c.text.Query.Bounds
-	sets := joined{join: b.reader.union}
+	sets := joined{order: b.reader.order, join: order.union}
 	for _, t := range terms {
 		sets.add(point(value.String(t)))
 	}
@@ -163,7 +163,7 @@ func (b *bounder) hashed(n match.Node) reading {
 	default:
 		return unbounded
 	}
-	sets := joined{join: b.reader.union}
+	sets := joined{order: b.reader.order, join: order.union}
 	for _, v := range values {
 		if v.Kind() == value.KindArray || v.Kind() == value.KindUndefined || !b.reader.usable(v) {
 			return unbounded

@@ -156,9 +156,10 @@ func (o order) union(a, b Intervals) Intervals {
 // joined combines many sets as a binary counter counts: one after the other would be quadratic
 // in their number if the result grows with each, and not many are kept at a time.
 type joined struct {
-	join func(a, b Intervals) Intervals
-	sets []Intervals // of which each combines half as many as that before it, or fewer
-	n    int
+	order order
+	join  func(o order, a, b Intervals) Intervals
+	sets  []Intervals // of which each combines half as many as that before it, or fewer
+	n     int
 }
 
 // add adds a set.
@@ -166,7 +167,7 @@ func (j *joined) add(s Intervals) {
 	j.n++
 	for i := j.n; i&1 == 0; i >>= 1 {
 		last := len(j.sets) - 1
-		s = j.join(j.sets[last], s)
+		s = j.join(j.order, j.sets[last], s)
 		j.sets = j.sets[:last]
 	}
 	j.sets = append(j.sets, s)
@@ -175,7 +176,7 @@ func (j *joined) add(s Intervals) {
 // result combines all sets with one more.
 func (j *joined) result(s Intervals) Intervals {
 	for i := len(j.sets) - 1; i >= 0; i-- {
-		s = j.join(j.sets[i], s)
+		s = j.join(j.order, j.sets[i], s)
 	}
 	return s
 }

@@ -106,7 +106,7 @@ func sameRanges(t *testing.T, before, set Intervals, desc bool) {
 func TestJoined(t *testing.T) {
 	o := order{}
 	for n := range 40 {
-		j := joined{join: o.union}
+		j := joined{order: o, join: order.union}
 		want := none
 		for i := range n {
 			set := point(value.Int32(int32(i * 7 % 40)))

@@ -187,7 +187,7 @@ func (r reader) expression(n *match.ExprCompare) reading {
 // regular expressions.
 func (r reader) in(n *match.In) reading {
 	out := reading{none, true}
-	sets := joined{join: r.union}
+	sets := joined{order: r.order, join: order.union}
 	take := func(one reading) {
 		sets.add(one.set)
 		out.exact = out.exact && one.exact
@@ -286,7 +286,7 @@ func (r reader) elements(n *match.ElemMatchValue) reading {
 	}
 	inner := r
 	inner.multikey, inner.nested = false, true // the condition applies to the element itself
-	sets := joined{join: r.intersect}
+	sets := joined{order: r.order, join: order.intersect}
 	for _, c := range n.Nodes {
 		sets.add(inner.read(c).set)
 	}
@@ -313,7 +313,7 @@ func (r reader) not(n match.Node) reading {
 // and reads several conditions that stand below one $not or $elemMatch.
 func (r reader) and(nodes []match.Node) reading {
 	out := reading{all, true}
-	sets := joined{join: r.intersect}
+	sets := joined{order: r.order, join: order.intersect}
 	for _, c := range nodes {
 		in := r.read(c)
 		if r.multikey {
