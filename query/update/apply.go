@@ -59,7 +59,6 @@ type element struct {
 }
 
 func (e element) kind() value.Kind { return e.value.Kind() }
-func (e element) payload() []byte  { return e.raw[len(e.key)+2:] }
 
 // modify applies the operators.
 func (u *Update) modify(env *expr.Env, d value.Doc, o ApplyOptions) (value.Doc, bool, error) {
