@@ -22,7 +22,7 @@ type Options struct {
 	AllowNear bool
 	// Script permits $where and runs it; nil refuses the operator.
 	Script *script.Engine
-	// Operation is asked whether it must stop while $where is parsed; nil: it need not.
+	// Operation is asked whether it must stop while $where or $text is parsed; nil: it need not.
 	Operation interface{ Interrupted() error }
 	// NoExpr and NoSchema refuse $expr and $jsonSchema (arrayFilters,
 	// partial index filters).
@@ -58,6 +58,14 @@ func Compile(filter value.Doc, o Options) (*Matcher, error) {
 	m := &Matcher{root: rewritten(root), filter: filter, options: o}
 	widen(m.root)
 	return m, nil
+}
+
+// interrupt asks whether parsing must stop; nil: it need not.
+func (p *parser) interrupt() func() error {
+	if p.o.Operation == nil {
+		return nil
+	}
+	return p.o.Operation.Interrupted
 }
 
 // written is the root of the tree as the client wrote it. It is seldom needed, and of many

@@ -53,7 +53,7 @@ func parseText(p *parser, e element, nested bool) (Node, error) {
 	if e.v.Kind() != value.KindDocument {
 		return nil, mongoerr.New(mongoerr.BadValue, "$text expects an object")
 	}
-	q, err := text.ParseQuery(e.v.Doc(), p.o.Text.DefaultLanguage())
+	q, err := text.ParseQuery(e.v.Doc(), p.o.Text.DefaultLanguage(), p.interrupt())
 	if err != nil {
 		return nil, err
 	}

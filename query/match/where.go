@@ -56,11 +56,7 @@ func parseWhere(p *parser, e element, nested bool) (Node, error) {
 	case !p.o.Script.Enabled():
 		return nil, errNoScripts
 	}
-	var interrupt func() error
-	if p.o.Operation != nil {
-		interrupt = p.o.Operation.Interrupted
-	}
-	f, err := p.o.Script.Compile(code, interrupt)
+	f, err := p.o.Script.Compile(code, p.interrupt())
 	if err != nil {
 		return nil, err
 	}

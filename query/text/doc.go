@@ -4,7 +4,7 @@
 //
 //	ix, err := text.NewIndex(weights, "english", "language")
 //	terms, err := ix.Terms(doc)           // the index keys: term and score
-//	q, err := text.ParseQuery(spec, "english")
+//	q, err := text.ParseQuery(spec, "english", nil)
 //	score, ok := ix.MatchText(q, doc)
 //
 // Terms and scores are those of MongoDB's text index version 3: words without

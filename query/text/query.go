@@ -25,8 +25,9 @@ type Query struct {
 	Phrases, NegatedPhrases []string
 }
 
-// ParseQuery parses the argument of $text.
-func ParseQuery(d value.Doc, defaultLanguage string) (*Query, error) {
+// ParseQuery parses the argument of $text. interrupt returns an error when the operation has
+// to end, which a search of a million words may outlast; nil: never.
+func ParseQuery(d value.Doc, defaultLanguage string, interrupt func() error) (*Query, error) {
 	q := &Query{Language: defaultLanguage}
 	var err error
 	if !d.Has("$search") {
@@ -57,7 +58,9 @@ func ParseQuery(d value.Doc, defaultLanguage string) (*Query, error) {
 		return nil, err
 	}
 	q.Language = language.Name
-	q.parse(language)
+	if err := q.parse(language, interrupt); err != nil {
+		return nil, err
+	}
 	return q, nil
 }
 
@@ -89,7 +92,7 @@ type syntax struct {
 }
 
 // parse splits the search string into words, phrases and negations.
-func (q *Query) parse(language *Language) {
+func (q *Query) parse(language *Language, interrupt func() error) error {
 	s := syntax{q: q, phraseAt: -1}
 	afterSpace := true
 	wordAt := -1
@@ -118,7 +121,7 @@ func (q *Query) parse(language *Language) {
 		}
 		afterSpace = isSpace(r)
 	}
-	s.finish(language)
+	return s.finish(language, interrupt)
 }
 
 func isSpace(r rune) bool { return strings.ContainsRune(" \t\n\r\v\f\x00", r) }
@@ -165,23 +168,36 @@ func (s *syntax) quote(at int, afterSpace bool) {
 }
 
 // finish splits the collected words into terms as the index does.
-func (s *syntax) finish(language *Language) {
-	s.q.Bounds = terms(language, s.positive.String(), Options{})
+func (s *syntax) finish(language *Language, interrupt func() error) (err error) {
+	if s.q.Bounds, err = terms(language, s.positive.String(), Options{}, interrupt); err != nil {
+		return err
+	}
 	o := s.q.options()
-	s.q.Terms = terms(language, s.positive.String(), o)
-	s.q.NegatedTerms = terms(language, s.negative.String(), o)
+	if s.q.Terms = s.q.Bounds; o != (Options{}) {
+		if s.q.Terms, err = terms(language, s.positive.String(), o, interrupt); err != nil {
+			return err
+		}
+	}
+	s.q.NegatedTerms, err = terms(language, s.negative.String(), o, interrupt)
+	return err
 }
 
 func (q *Query) options() Options {
 	return Options{CaseSensitive: q.CaseSensitive, DiacriticSensitive: q.DiacriticSensitive}
 }
 
-func terms(language *Language, sentence string, o Options) []string {
+func terms(language *Language, sentence string, o Options, interrupt func() error) ([]string, error) {
 	set := map[string]bool{}
+	n := 0
 	for t := range language.Tokens(sentence, o) {
 		set[t] = true
+		if n++; n%1000 == 0 && interrupt != nil {
+			if err := interrupt(); err != nil {
+				return nil, err
+			}
+		}
 	}
-	return slices.Sorted(maps.Keys(set))
+	return slices.Sorted(maps.Keys(set)), nil
 }
 
 // MatchText matches a document: it must have one of the terms, none of the

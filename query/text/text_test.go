@@ -21,7 +21,7 @@ func index(t testing.TB, weights string) *Index {
 
 func query(t testing.TB, spec string) *Query {
 	t.Helper()
-	q, err := ParseQuery(value.MustJSON(spec), "english")
+	q, err := ParseQuery(value.MustJSON(spec), "english", nil)
 	if err != nil {
 		t.Fatalf("ParseQuery(%s): %v", spec, err)
 	}
@@ -138,7 +138,7 @@ func TestParseQuery(t *testing.T) {
 		{``, nil, nil, nil, nil},
 	}
 	for _, c := range cases {
-		q, err := ParseQuery(value.NewDoc("$search", value.String(c.search)), "english")
+		q, err := ParseQuery(value.NewDoc("$search", value.String(c.search)), "english", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +199,7 @@ func TestErrors(t *testing.T) {
 		{`{"$search": "a", "$language": "spanglish"}`, mongoerr.BadValue, `unsupported language: "spanglish" for text index version 3`},
 	}
 	for _, c := range cases {
-		_, err := ParseQuery(value.MustJSON(c.spec), "english")
+		_, err := ParseQuery(value.MustJSON(c.spec), "english", nil)
 		if e := mongoerr.From(err); e == nil || e.Code != c.code || e.Message != c.message {
 			t.Errorf("%s: got %v, want %d %s", c.spec, err, c.code, c.message)
 		}
@@ -219,7 +219,7 @@ func TestErrors(t *testing.T) {
 func FuzzSearch(f *testing.F) {
 	f.Add(`coffee -shop "a b`, "Coffee, the shop's café")
 	f.Fuzz(func(t *testing.T, search, text string) {
-		q, err := ParseQuery(value.NewDoc("$search", value.String(search)), "english")
+		q, err := ParseQuery(value.NewDoc("$search", value.String(search)), "english", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
