@@ -14,18 +14,21 @@ type node interface{ isNode() }
 // leaf ends a path: the modifier that applies there.
 type leaf struct{ modifier }
 
+// branch holds the children of an inner node.
+type branch struct {
+	children []child         // ascending by comparePart once the tree is sealed
+	index    value.NameIndex // of the children, where there are many
+}
+
 // object is an inner node whose children are field names or array positions.
 type object struct {
-	children   []child         // ascending by comparePart once the tree is sealed
-	index      value.NameIndex // of the children, where there are many
-	positional node            // the child "$", or nil
+	branch
+	positional node // the child "$", or nil
 }
 
 // elements is an inner node over the elements of an array. Its children are
 // identifiers of array filters; "" is $[], all elements.
-type elements struct {
-	children []child
-}
+type elements struct{ branch }
 
 type child struct {
 	name   string
@@ -51,15 +54,6 @@ func findChild(kids []child, name string) int {
 	return -1
 }
 
-// insertChild inserts a child at its place in the order.
-func insertChild(kids []child, c child) []child {
-	if n := len(kids); n == 0 || comparePart(kids[n-1].name, c.name) < 0 {
-		return append(kids, c)
-	}
-	at, _ := slices.BinarySearchFunc(kids, c.name, func(k child, name string) int { return comparePart(k.name, name) })
-	return slices.Insert(kids, at, c)
-}
-
 // getChild returns the child for a path component.
 func getChild(n node, part string) node {
 	switch n := n.(type) {
@@ -69,15 +63,13 @@ func getChild(n node, part string) node {
 		}
 		return n.child(part)
 	case *elements:
-		if i := findChild(n.children, identifier(part)); i >= 0 {
-			return n.children[i].node
-		}
+		return n.child(identifier(part))
 	}
 	return nil
 }
 
 // child returns the child of that name while the tree is made, nil for a new name.
-func (n *object) child(name string) node {
+func (n *branch) child(name string) node {
 	if i := n.place(name); i >= 0 {
 		return n.children[i].node
 	}
@@ -85,48 +77,41 @@ func (n *object) child(name string) node {
 }
 
 // place finds the place of the child of that name, -1 if there is none.
-func (n *object) place(name string) int {
+func (n *branch) place(name string) int {
 	if n.index.Empty() {
 		return findChild(n.children, name)
 	}
 	return n.index.Find(name, n.nameAt)
 }
 
-func (n *object) nameAt(i int) string { return n.children[i].name }
+func (n *branch) nameAt(i int) string { return n.children[i].name }
 
 // add adds a child while the tree is made.
-func (n *object) add(name string, to node) {
-	n.children = append(n.children, child{name: name, node: to})
+func (n *branch) add(c child) {
+	n.children = append(n.children, c)
 	if !n.index.Empty() {
-		n.index.Add(name, len(n.children)-1, n.nameAt)
+		n.index.Add(c.name, len(n.children)-1, n.nameAt)
 	} else if len(n.children) >= manyChildren {
 		n.number()
 	}
 }
 
 // number makes the index anew.
-func (n *object) number() {
+func (n *branch) number() {
 	n.index.Reset()
 	for i := range n.children {
 		n.index.Add(n.children[i].name, i, n.nameAt)
 	}
 }
 
-// arrange sorts the children.
-func (n *object) arrange() {
+// arrange sorts the children. The order is not transitive where numbers stand beside names
+// that begin with digits; a stable sort gives the same result each time.
+func (n *branch) arrange() {
 	compare := func(a, b child) int { return comparePart(a.name, b.name) }
-	switch {
-	case slices.IsSortedFunc(n.children, compare):
+	if slices.IsSortedFunc(n.children, compare) {
 		return
-	case slices.ContainsFunc(n.children, func(k child) bool { return isNumeric(k.name) }): // the order is not transitive
-		kids := make([]child, 0, len(n.children))
-		for _, k := range n.children {
-			kids = insertChild(kids, k)
-		}
-		n.children = kids
-	default:
-		slices.SortFunc(n.children, compare)
 	}
+	slices.SortStableFunc(n.children, compare)
 	if !n.index.Empty() {
 		n.number()
 	}
@@ -139,10 +124,10 @@ func (c *compiler) setChild(n node, part string, to node) {
 			n.positional, c.u.positional = to, true
 			return
 		}
-		n.add(part, to)
+		n.add(child{name: part, node: to})
 	case *elements:
 		id := identifier(part)
-		n.children = insertChild(n.children, child{name: id, node: to, filter: c.filters[id]})
+		n.add(child{name: id, node: to, filter: c.filters[id]})
 	}
 }
 
@@ -208,6 +193,7 @@ func seal(n node) {
 		for _, k := range n.children {
 			seal(k.node)
 		}
+		n.arrange()
 	}
 }
 
@@ -222,7 +208,7 @@ func merge(a, b node, at []string) (node, error) {
 	case *elements:
 		if y, ok := b.(*elements); ok {
 			kids, err := mergeChildren(x.children, y.children, at, func(name string) string { return "$[" + name + "]" })
-			return &elements{children: kids}, err
+			return &elements{branch{children: kids}}, err
 		}
 	}
 	return nil, mongoerr.Newf(mongoerr.ConflictingUpdateOperators, "Update created a conflict at '%s'", strings.Join(at, "."))
@@ -233,7 +219,7 @@ func mergeObjects(x, y *object, at []string) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	merged := &object{children: kids, positional: x.positional}
+	merged := &object{branch: branch{children: kids}, positional: x.positional}
 	if x.positional == nil {
 		merged.positional = y.positional
 	} else if y.positional != nil {
@@ -245,18 +231,22 @@ func mergeObjects(x, y *object, at []string) (node, error) {
 // mergeChildren merges two sorted lists of children; children with the same
 // name are merged.
 func mergeChildren(x, y []child, at []string, show func(string) string) ([]child, error) {
-	kids := slices.Clone(x)
+	kids := branch{children: slices.Clone(x)}
+	if len(x) >= manyChildren {
+		kids.number()
+	}
 	for _, k := range y {
-		i := findChild(kids, k.name)
+		i := kids.place(k.name)
 		if i < 0 {
-			kids = insertChild(kids, k)
+			kids.add(k)
 			continue
 		}
-		both, err := merge(kids[i].node, k.node, append(slices.Clip(at), show(k.name)))
+		both, err := merge(kids.children[i].node, k.node, append(slices.Clip(at), show(k.name)))
 		if err != nil {
 			return nil, err
 		}
-		kids[i].node = both
+		kids.children[i].node = both
 	}
-	return kids, nil
+	kids.arrange()
+	return kids.children, nil
 }

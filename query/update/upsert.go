@@ -126,18 +126,15 @@ func (e equality) collides(seen map[string]bool) error {
 // special meaning.
 func (c *compiler) setPath(e equality) {
 	current := c.root
-	add := func(part string, n node) {
-		current.add(part, n)
-	}
 	for i, part := range e.parts {
 		if i == len(e.parts)-1 {
-			add(part, &leaf{&set{constant: newConstant(e.value)}})
+			current.add(child{name: part, node: &leaf{&set{constant: newConstant(e.value)}}})
 			return
 		}
 		next, ok := current.child(part).(*object)
 		if !ok {
 			next = &object{}
-			add(part, next)
+			current.add(child{name: part, node: next})
 		}
 		current = next
 	}
