@@ -32,7 +32,7 @@ func (h *heapPeak) watch() {
 // during returns how much more memory is live at most while fn runs. Garbage is collected as
 // often as possible.
 func (h *heapPeak) during(fn func()) int64 {
-	defer debug.SetGCPercent(debug.SetGCPercent(5))
+	defer debug.SetGCPercent(debug.SetGCPercent(2))
 	runtime.GC()
 	runtime.GC()
 	before := h.now()

@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/kernel"
@@ -200,6 +202,7 @@ func appendScans(scans []Scan, p *plan.Plan, clustered bool) []Scan {
 		}
 		scans = append(scans, Scan{records: storage.Range{Reverse: p.Reverse}})
 	case plan.Union:
+		scans = slices.Grow(scans, len(p.Parts))
 		for _, part := range p.Parts {
 			scans = appendScans(scans, part, clustered)
 		}

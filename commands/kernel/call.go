@@ -279,9 +279,9 @@ func (c *Call) Claim(n int64) error {
 const longSteps = 32
 
 const (
-	// compiledSize is how many times the size of its text a command allocates while it is
-	// compiled and planned, if it is a list of small conditions.
-	compiledSize = 48
+	// compiledSize is how many times the size of its text what a command is compiled and
+	// planned to has at most, if it is a list of small conditions.
+	compiledSize = 28
 	// largeText is the size of a text from which that counts.
 	largeText = 256 << 10
 )

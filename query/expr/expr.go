@@ -82,7 +82,7 @@ func (e *Expr) FieldPath() (string, bool) {
 // user variable.
 func (e *Expr) Variable() (slot int, path string, ok bool) {
 	if f, ok := e.root.(*fieldPath); ok && f.source == sourceSlot {
-		return f.slot, strings.Join(f.parts, "."), true
+		return int(f.slot), strings.Join(f.parts, "."), true
 	}
 	return 0, "", false
 }

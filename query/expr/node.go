@@ -35,7 +35,7 @@ const (
 // fieldPath reads a path from the document or from a variable.
 type fieldPath struct {
 	source source
-	slot   int
+	slot   int32
 	name   string // of the variable, for serial
 	parts  []string
 }
@@ -48,7 +48,7 @@ func (f *fieldPath) eval(env *Env) (value.Value, error) {
 		}
 		return walk(env.root, f.parts), env.weigh(len(env.root))
 	case sourceSlot:
-		v := env.Get(f.slot)
+		v := env.Get(int(f.slot))
 		if len(f.parts) == 0 {
 			return v, nil
 		}
@@ -84,7 +84,7 @@ func (f *fieldPath) deps(d *depSink) {
 	switch {
 	case f.source == sourceSlot:
 		if d.slot != nil {
-			d.slot(f.slot)
+			d.slot(int(f.slot))
 		}
 	case f.source != sourceRoot:
 	case len(f.parts) == 0:

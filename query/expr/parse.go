@@ -320,7 +320,7 @@ func (p *parser) variable(name string, parts []string) (node, error) {
 		if v.slot < 0 {
 			return constant{walkValue(*v.fixed, parts)}, nil
 		}
-		f.source, f.slot = sourceSlot, v.slot
+		f.source, f.slot = sourceSlot, int32(v.slot)
 		return f, nil
 	}
 	switch name {

@@ -7,31 +7,40 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// set is $set and $setOnInsert.
-type set struct {
-	constant
-	onlyInsert bool
-}
+// set is $set.
+type set struct{ constant }
+
+// setOnInsert is $setOnInsert.
+type setOnInsert struct{ set }
 
 func compileSet(_ *compiler, _ string, v value.Value) (modifier, error) {
 	return &set{constant: newConstant(v)}, nil
 }
 
 func compileSetOnInsert(_ *compiler, _ string, v value.Value) (modifier, error) {
-	return &set{constant: newConstant(v), onlyInsert: true}, nil
+	return &setOnInsert{set{newConstant(v)}}, nil
 }
 
 func (m *set) update(a *applier, e element) (outcome, error) {
-	if m.onlyInsert && !a.insert || m.is(e) {
+	if m.is(e) {
 		return unchanged, nil
 	}
 	return replaced, a.putConstant(&m.constant)
 }
 
+func (m *setOnInsert) update(a *applier, e element) (outcome, error) {
+	if !a.insert {
+		return unchanged, nil
+	}
+	return m.set.update(a, e)
+}
+
 func (m *set) create(a *applier) error { return a.putConstant(&m.constant) }
 
-func (m *set) absent(a *applier) (presence, error) {
-	if m.onlyInsert && !a.insert {
+func (m *set) absent(*applier) (presence, error) { return creates, nil }
+
+func (m *setOnInsert) absent(a *applier) (presence, error) {
+	if !a.insert {
 		return ignores, nil
 	}
 	return creates, nil
