@@ -319,6 +319,7 @@ func (g *Run) spill() error {
 	}
 	g.x.Spilled(g.s, g.store.Size()-before)
 	g.groups.clear()
+	clear(g.order) // else the groups would be in use until others take their place
 	g.order, g.size = g.order[:0], 0
 	return nil
 }

@@ -140,6 +140,11 @@ func (s *facetStage) run(x *stage.Exec, in *facetInput) (value.Doc, error) {
 	return b.Doc(), nil
 }
 
+const (
+	elementHead = 16       // bytes of an element of an array in front of its document
+	leastGrowth = 64 << 10 // of the document
+)
+
 // appendFacet writes the results of a facet. limit bounds the size of the whole
 // document, whose memory is claimed.
 func appendFacet(b *value.Builder, it stage.Iterator, limit int64, claim func(n int) error) error {
@@ -148,10 +153,14 @@ func appendFacet(b *value.Builder, it stage.Iterator, limit int64, claim func(n 
 		if d == nil || err != nil {
 			return err
 		}
-		b.Document("", d)
-		if err := claim(b.Len()); err != nil {
-			return err
+		if need := len(d) + elementHead; b.Len()+need > cap(b.Bytes()) {
+			more := max(need, b.Len()/4, leastGrowth)
+			if err := claim(2*b.Len() + more); err != nil { // it is copied to grow
+				return err
+			}
+			b.Grow(more)
 		}
+		b.Document("", d)
 		if int64(b.Len()) > limit {
 			return mongoerr.Newf(4031700, "document constructed by $facet is %d bytes, which exceeds the limit of %d bytes", b.Len(), limit)
 		}

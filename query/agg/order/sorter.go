@@ -138,6 +138,7 @@ func (r *Sorter) spill() error {
 		return stage.DiskError(err)
 	}
 	r.x.Spilled(r.owner, r.store.Size()-before)
+	clear(r.records) // else the documents would be in use until others take their place
 	r.records, r.heap, r.size, r.arena = r.records[:0], r.heap[:0], 0, arena{}
 	return nil
 }
@@ -149,6 +150,7 @@ func (r *Sorter) merge() (*Iterator, error) {
 			return nil, err
 		}
 	}
+	r.records, r.heap = nil, nil
 	m, err := r.store.Merge()
 	if err != nil {
 		r.store.Close()
