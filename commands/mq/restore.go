@@ -5,9 +5,7 @@ import (
 	"slices"
 
 	"github.com/duskdb/duskdb/commands/args"
-	"github.com/duskdb/duskdb/commands/gate"
 	"github.com/duskdb/duskdb/commands/kernel"
-	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -30,19 +28,9 @@ func runMQRestore(c *kernel.Call) error {
 	if err != nil {
 		return err
 	}
-	batch, err := gate.Batch(c, "messages", a.Messages)
+	docs, err := messagesToStore(c, a.Messages)
 	if err != nil {
 		return err
-	}
-	docs := make([]value.Doc, 0, batch.N)
-	for _, d := range batch.All() {
-		if d, err = write.PrepareInsert(c, d); err != nil {
-			return err
-		}
-		if err := c.Svc.Memory.Admit(len(d)); err != nil {
-			return err
-		}
-		docs = append(docs, d)
 	}
 	failed, err := c.Svc.Queues.Restore(c.Ctx, kernel.CallStore{Call: c}, ref, docs, c.Now)
 	if err != nil {
