@@ -101,11 +101,15 @@ const maxAbsent = 1000
 
 // Keep removes the settings of databases that do not exist, if there are many.
 func (p *Profiler) Keep(exists func(db string) bool) {
-	for db := range *p.databases.Load() {
-		if len(*p.databases.Load()) > maxAbsent && !exists(db) {
-			p.Forget(db)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	next := maps.Clone(*p.databases.Load())
+	for db := range next {
+		if len(next) > maxAbsent && !exists(db) {
+			delete(next, db)
 		}
 	}
+	p.databases.Store(&next)
 }
 
 // Forget removes the profiling of a database that was dropped, which then has the initial one.
