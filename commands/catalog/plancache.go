@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"math"
 	"sync"
 	"unsafe"
 
@@ -37,7 +38,7 @@ type CachedPlan struct {
 	Query   value.Doc // {query, sort, projection, collation}; nil if it was too large
 	Stages  value.Doc // of the plan; nil as well
 
-	Candidates []Candidate // the plan and those that it was chosen among; nil as well
+	Candidates []Candidate // the plan, and those considered beside it; nil as well
 }
 
 // Candidate is a plan that was considered for a cached query. Plans are compared by the
@@ -139,8 +140,9 @@ func (e *CachedPlan) Append(b *value.Builder) {
 			e.Candidates[i].appendTo(b)
 		}
 		b.End().StartArray("candidatePlanScores")
-		for _, n := range e.Candidates {
-			b.Double("", e.score(n))
+		best := e.fewest()
+		for i := range e.Candidates {
+			b.Double("", e.Candidates[i].score(best))
 		}
 		b.End()
 	}
@@ -148,14 +150,18 @@ func (e *CachedPlan) Append(b *value.Builder) {
 	b.Int64("estimatedSizeBytes", e.size())
 }
 
-// score is by how much a candidate was the better one: from 1 to 2, which is that of the
-// plan with the fewest entries.
-func (e *CachedPlan) score(n Candidate) float64 {
-	least := n.Examined
-	for _, other := range e.Candidates {
-		least = min(least, other.Examined)
+// fewest is the smallest number of index entries of a candidate.
+func (e *CachedPlan) fewest() int64 {
+	n := int64(math.MaxInt64)
+	for i := range e.Candidates {
+		n = min(n, e.Candidates[i].Examined)
 	}
-	return 1 + float64(max(least, 1))/float64(max(n.Examined, 1))
+	return n
+}
+
+// score rates a candidate from 1 to 2, which is the score of the one with the fewest entries.
+func (n *Candidate) score(fewest int64) float64 {
+	return 1 + float64(max(fewest, 1))/float64(max(n.Examined, 1))
 }
 
 // size is about how much memory the entry takes.

@@ -131,7 +131,7 @@ func (v *views) record(view *storage.Info) storage.Record {
 func (v *views) key(view *storage.Info) []byte {
 	id := value.NewDoc("_id", value.String(view.Namespace.String()))
 	keys, _, err := viewsIndexes[0].Index.Keys(nil, storage.Record{Doc: id})
-	if err != nil { // no string has no key
+	if err != nil { // every string has a key
 		return nil
 	}
 	return keys[0]
