@@ -156,7 +156,7 @@ func isMap(t ast.Expr) bool {
 // boundedMaps says of every map how it is bounded.
 var boundedMaps = map[string]string{
 	"auth.Manager.users":                         "cleared when any user or role changes; only users that exist",
-	"auth.Throttle.by":                           "mostGuessed entries, see makeRoom; the user is a digest",
+	"auth.Throttle.by":                           "maxGuessed entries, see makeRoom; the user is a digest",
 	"auth.privilegeSet":                          "of one user, whose privileges are documents",
 	"commands/args.Spec.Index":                   "the arguments that the program declares",
 	"commands/catalog.IndexUse.counters":         "forgotten with the collection, see kernel.forgetGone, and with the index; ForgetAbsent for the rest",

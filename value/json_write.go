@@ -188,14 +188,14 @@ func (j *jsonWriter) fixed(n int) ([]byte, error) {
 	return b, nil
 }
 
-// length reads a length, least at least.
-func (j *jsonWriter) length(least int) (int, error) {
+// length reads a length that is not less than low.
+func (j *jsonWriter) length(low int) (int, error) {
 	b, err := j.fixed(4)
 	if err != nil {
 		return 0, err
 	}
 	n := int(int32(binary.LittleEndian.Uint32(b)))
-	if n < least {
+	if n < low {
 		return 0, &InvalidError{Reason: "incorrect BSON length"}
 	}
 	return n, nil

@@ -241,13 +241,13 @@ func (c *Call) AwaitReplyMemory(size int) error {
 		return cmp.Or(c.Interrupted(), err)
 	}
 	if room := cap(c.Reply.Bytes()) - len(c.Reply.Bytes()); c.Reply.Len()+room < size {
-		c.Reply.Grow(max(size-c.Reply.Len(), min(size, mostReplyGrowth))) // Go would copy it many more times
+		c.Reply.Grow(max(size-c.Reply.Len(), min(size, maxReplyGrowth))) // Go would copy it many more times
 	}
 	return nil
 }
 
-// mostReplyGrowth is the room that a large reply gets at once, unless it needs more.
-const mostReplyGrowth = 8 << 20
+// maxReplyGrowth is the room that a large reply gets at once, unless it needs more.
+const maxReplyGrowth = 8 << 20
 
 // Step returns why the command must stop, as Interrupted does. It is called now and then by
 // what may take long and need much memory: if memory is short, it waits for the command's

@@ -56,7 +56,8 @@ func (c *Call) WriteNamespace(v value.Value) (storage.Namespace, error) {
 }
 
 // CheckWriteNamespace refuses writes to collections that only the server writes to, and to
-// names below "system." that MongoDB does not know. In transactions it refuses writes to most of the server's own collections.
+// names below "system." that MongoDB does not know. In transactions it refuses writes to most
+// of the server's own collections.
 func (c *Call) CheckWriteNamespace(ns storage.Namespace) error {
 	if c.Svc.IsMadeOnRead(ns) {
 		return catalog.NotOnView(ns)

@@ -77,10 +77,10 @@ func CheckInt64(name string, bounds ...Bound) check {
 }
 
 // CheckInt returns the check of a parameter that is an integer between two others.
-func CheckInt(name string, min, max int64) check {
-	bounds := []Bound{AtLeast(float64(min))}
-	if max < math.MaxInt32 {
-		bounds = append(bounds, AtMost(float64(max)))
+func CheckInt(name string, low, high int64) check {
+	bounds := []Bound{AtLeast(float64(low))}
+	if high < math.MaxInt32 {
+		bounds = append(bounds, AtMost(float64(high)))
 	}
 	return CheckInt32(name, bounds...)
 }

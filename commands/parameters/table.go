@@ -149,12 +149,12 @@ func keptParameters() []parameter {
 // checkDescriptor checks the text with which programs that manage servers mark theirs; hello
 // shows it.
 func checkDescriptor(v value.Value) (value.Value, error) {
-	const most = 64
+	const limit = 64
 	if v.Kind() != value.KindString {
 		return v, mongoerr.New(mongoerr.TypeMismatch, "Value for parameter automationServiceDescriptor must be of type 'string'")
 	}
-	if len(v.Str()) > most {
-		return v, mongoerr.Newf(mongoerr.Overflow, "Value for parameter automationServiceDescriptor must be no more than %d bytes", most)
+	if len(v.Str()) > limit {
+		return v, mongoerr.Newf(mongoerr.Overflow, "Value for parameter automationServiceDescriptor must be no more than %d bytes", limit)
 	}
 	return v, nil
 }

@@ -28,8 +28,8 @@ const (
 	totalBytes = 512 << 20
 	// mostFunctions is the size of the cache of functions.
 	mostFunctions = 512
-	// mostSource is the size of all their sources together, in bytes.
-	mostSource = 8 << 20
+	// maxSource is the size of all their sources together, in bytes.
+	maxSource = 8 << 20
 )
 
 // Engine runs the JavaScript of one server. It is safe for concurrent use.
@@ -117,10 +117,10 @@ func (e *Engine) Compile(source string, interrupt func() error) (*Function, erro
 func (e *Engine) remember(source string, f *Function) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if len(source) > mostSource || e.functions[source] != nil {
+	if len(source) > maxSource || e.functions[source] != nil {
 		return
 	}
-	if len(e.functions) >= mostFunctions || e.source+len(source) > mostSource {
+	if len(e.functions) >= mostFunctions || e.source+len(source) > maxSource {
 		clear(e.functions)
 		e.source = 0
 	}
