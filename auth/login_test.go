@@ -290,8 +290,8 @@ func TestGuessingKeepsNobodyOut(t *testing.T) {
 }
 
 // TestHangingUpSparesNoDelay guesses over 40 connections that hang up before the reply.
-// The places are taken until the delays end; whoever comes from elsewhere, or logs in as
-// another user, needs none of them.
+// The places are taken until the delays end; clients from elsewhere, and those that log in as
+// another user, need none of them.
 func TestHangingUpSparesNoDelay(t *testing.T) {
 	f := newFixture(t)
 	ann, bob := at("ann", "shop"), at("bob", "shop")

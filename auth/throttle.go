@@ -51,9 +51,9 @@ type guess struct {
 // failures are those of a user from an address.
 type failures struct {
 	count    int
-	last     time.Time   // when it last failed
-	delayed  []time.Time // when the delays that go on end
-	checking int         // passwords that are being looked at
+	last     time.Time   // time of the latest failure
+	delayed  []time.Time // ends of the delays that go on
+	checking int         // number of passwords that are being looked at
 }
 
 // places removes the delays that have ended, and returns how many passwords may be looked

@@ -147,8 +147,8 @@ func (s *sessions) known(cookie string) bool {
 // same compares secrets in constant time.
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
-// of finds the session that a cookie and a token belong to, which counts as used; nil if there
-// is none. known: the cookie belongs to some session.
+// of finds the session of a cookie and a token, and notes its use; nil if they belong to no
+// session together. known reports whether the cookie belongs to some session.
 func (s *sessions) of(cookie, token string) (x *session, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,10 +16,9 @@ const (
 	identical
 )
 
-// apart names the fields of a specification that are not compared one by one: they
-// are compared by their meaning, or say nothing about what the index does
-// now. All other options count, and an absent one differs
-// from each value, also from its default.
+// apart names the fields of a specification that are not compared one by one: they are
+// compared by their meaning, or say nothing about what the index does now. All other
+// options count, and an absent one differs from each value, also from its default.
 var apart = map[string]bool{
 	"key": true, "name": true, "unique": true, "prepareUnique": true, "sparse": true, "collation": true,
 	"partialFilterExpression": true, "wildcardProjection": true,

@@ -66,7 +66,7 @@ func TestConsoleBoundsWhatItReads(t *testing.T) {
 }
 
 // The session needs the cookie and the token, and the token is in the reply to the login
-// alone. So whoever has the cookie, as every port of the host has, has nothing.
+// alone. So the cookie, which every port of the host gets, is useless without it.
 func TestConsoleCookieAloneIsNothing(t *testing.T) {
 	t.Parallel()
 	srv := consoleWithLogins(t)

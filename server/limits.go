@@ -34,7 +34,7 @@ type inFlight struct {
 	urgent func()
 }
 
-// manyReplies is the number of places of which one more is many.
+// manyReplies is the largest number of taken places at which garbage is collected as usual.
 const manyReplies = 2
 
 // largestReply is the memory that a large reply may take: its buffer grows as it is

@@ -49,7 +49,7 @@ func NoteVersion(dir, version string, mode os.FileMode) error {
 	return os.Rename(temp, path)
 }
 
-// WrittenBy reads the file; "" if there is none that can be read.
+// WrittenBy returns the version in the file, "" if it cannot be read.
 func WrittenBy(dir string) string {
 	b, err := os.ReadFile(filepath.Join(dir, VersionName))
 	version := strings.TrimSpace(string(b))

@@ -22,7 +22,7 @@ func systemUmask() int {
 	return system
 }
 
-// checkKeyMode refuses a key of which the group or others may do anything, whoever owns it.
+// checkKeyMode refuses a key on which the group or others have any permission.
 func checkKeyMode(path string) error {
 	st, err := os.Stat(path)
 	if err != nil {

@@ -52,8 +52,8 @@ func Authorize(c *kernel.Call) error {
 
 // userOf returns the user of a client. A client on this machine that connects before
 // there are users may create the first one and set up the replica set (MongoDB's
-// localhost exception). On the port for load balancers the exception does not hold:
-// whoever connects there names the client's address.
+// localhost exception). The exception does not hold on the port for load balancers, where
+// the address is the one that the other side claims.
 func userOf(c *kernel.Call) (*auth.User, error) {
 	if c.Conn.FromBalancer || !auth.IsLocal(c.Conn.Remote) || !c.Svc.Params.Bool("enableLocalhostAuthBypass") {
 		return nil, nil

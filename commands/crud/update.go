@@ -127,7 +127,7 @@ func eachStatement(w *write.BatchWrite, statements args.DocList, read func(value
 		}
 	}
 	for i := 0; i < statements.N && !w.Stopped; i++ {
-		if i > 0 { // a single statement looks itself
+		if i > 0 { // the execution of a statement checks as well
 			if err := w.C.Interrupted(); err != nil {
 				return err
 			}

@@ -13,8 +13,8 @@ import (
 type series struct {
 	last  value.Value // the last one that was not missing
 	words words
-	// encoded is the last value as a number. For what is stored by differences of
-	// differences, it is the last difference, and base the value.
+	// hi and lo are the last value as a number of 128 bits. For what is stored by
+	// differences of differences, they are the last difference, and base the value.
 	hi, lo uint64
 	base   uint64
 	scale  int // of doubles: an index of scales, or asBits

@@ -2,7 +2,7 @@ package bsoncolumn
 
 import "encoding/binary"
 
-// slot is a number of up to 128 bits, or none.
+// slot is a number of up to 128 bits, or a missing value.
 type slot struct {
 	hi, lo  uint64
 	missing bool

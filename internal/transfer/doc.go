@@ -14,8 +14,9 @@
 // that belong to one collection (dumpdir.go, archive.go), which is then created,
 // filled and indexed (restored.go, indexes.go). Users and roles (authorization.go)
 // and the oplog (replay.go) have ways of their own. A part that belongs to nothing
-// is an error, which is counted, and does not end the restore. [Dial] connects to a server by its connection string; a
-// program that embeds a server can give any other Runner.
+// is an error, which is counted, and does not end the restore. [Dial] connects to a
+// server by its connection string; a program that embeds a server can give any other
+// Runner.
 //
 // The package is for the rest of DuskDB: it may change with any version.
 package transfer

@@ -80,7 +80,7 @@ func (d *dump) directory(dir string) error {
 	return d.end()
 }
 
-// advice is for who names the directory of one database.
+// advice is a hint for users who name the directory of one database.
 func advice(name string) string {
 	if strings.HasSuffix(name, dataEnding) || strings.HasSuffix(name, metaEnding) {
 		return "; --dump takes the directory above those of the databases"
@@ -198,7 +198,7 @@ func described(metas map[string]string) (pairs map[string]pair, named map[string
 	return pairs, named, nil
 }
 
-// Names of files are cut to so many bytes, the last of which are a hash.
+// Long names of files are cut to this number of bytes and end with a hash.
 const (
 	longestName = 238
 	uncut       = 208

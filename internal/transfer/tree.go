@@ -23,7 +23,7 @@ type tree struct {
 // few is the number of names up to which they are searched one by one.
 const few = 16
 
-// place finds a name; -1 if there is none.
+// place returns the position of a name, -1 for an unknown one.
 func (t *tree) place(name string) int {
 	if len(t.names) <= few {
 		return slices.Index(t.names, name)

@@ -26,7 +26,7 @@ type applier struct {
 	changed  bool
 	dollars  bool          // a top-level field that begins with $ was written
 	moved    []value.Value // by rename: its source
-	stopped  error         // the operation was interrupted
+	stopped  error         // reason of an interruption
 	array    string        // name of the innermost array that holds the current element
 	inArray  bool
 

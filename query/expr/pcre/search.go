@@ -46,7 +46,7 @@ func (p *Pattern) FindAll(s string, ask func() error) ([][]int, error) {
 	return p.search(s, -1, ask)
 }
 
-// search finds up to limit matches; a negative limit is none.
+// search finds up to limit matches, or all if limit is negative.
 func (p *Pattern) search(s string, limit int, ask func() error) ([][]int, error) {
 	if p.linear != nil && !p.beforeNewline(s) && (limit == 1 || !p.empty) {
 		return p.searchLinear(s, limit, ask)

@@ -23,7 +23,7 @@ func (m memory) use(from, to int) error {
 	return unix.Mprotect(m[from:to], unix.PROT_READ|unix.PROT_WRITE)
 }
 
-// seal makes everything inaccessible: who reads or writes it panics.
+// seal makes everything inaccessible: reading or writing it is a panic.
 func (m memory) seal() error { return unix.Mprotect(m, unix.PROT_NONE) }
 
 func (m memory) release() error { return unix.Munmap(m) }

@@ -22,7 +22,7 @@ func (m memory) use(from, to int) error {
 	return err
 }
 
-// seal makes everything inaccessible: who reads or writes it panics.
+// seal makes everything inaccessible: reading or writing it is a panic.
 func (m memory) seal() error {
 	return windows.VirtualFree(m.address, uintptr(m.bytes), windows.MEM_DECOMMIT)
 }
