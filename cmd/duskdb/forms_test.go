@@ -112,7 +112,7 @@ func startForm(t *testing.T, f form) error {
 	if err != nil {
 		return err
 	}
-	if !strings.Contains(f.args+f.config, "DIR") {
+	if !strings.HasPrefix(s.DBPath, dir) { // the default is a directory below this one
 		s.DBPath = server.Memory
 	}
 	s.Port = 0 // the one that is given may be taken
