@@ -212,7 +212,6 @@ var boundedMaps = map[string]string{
 	"query/match.topOperators":                   "the operators that the program has",
 	"query/script.Engine.functions":              "mostFunctions and mostSource, then it begins again",
 	"query/script.Operation.handles":             "the functions of one command",
-	"query/update.names":                         "the fields of one update",
 	"queue.Broker.queues":                        "forgotten when the queue is dropped, here or elsewhere",
 	"queue.Sender.sent":                          "the queues of one transaction",
 	"queue.changed.stamps":                       "a queue and its dead-letter queue, ends with the queue",

@@ -90,7 +90,7 @@ func TestMessages(t *testing.T) {
 			t.Errorf("%s: %.300s", m.name, reply.String())
 		}
 		t.Logf("%s: %d kB, %.1f times", m.name, len(body)>>10, times)
-		if times > m.times {
+		if times > 1.25*m.times+2 { // a collection may come before the peak, or at it
 			t.Errorf("%s: %.1f times the %d kB of its message are in use", m.name, times, len(body)>>10)
 		}
 	}
