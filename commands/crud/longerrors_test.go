@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/duskdb/duskdb/commands/internal/harness"
+	"github.com/duskdb/duskdb/internal/engines"
 	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -19,10 +20,18 @@ func statements(n int, fn func(i int) value.Doc) value.Value {
 	return value.NewArray(list...)
 }
 
+// needsLongKeys leaves out an engine that cannot have the keys of these tests.
+func needsLongKeys(t *testing.T) {
+	if engines.ForTests() == "postgres" {
+		t.Skip("an entry of an index has at most 8 KB in PostgreSQL")
+	}
+}
+
 // TestRepliesOfErrorsFit: whatever the errors quote, and however many there are, the reply has
 // room for them: all are there, with their codes.
 func TestRepliesOfErrorsFit(t *testing.T) {
 	t.Parallel()
+	needsLongKeys(t)
 	h := harness.New(t)
 	h.OK(`{createIndexes: "c", indexes: [{key: {k: 1}, name: "k", unique: true}]}`)
 	h.OK(`{create: "valid", validator: {$and: [` + strings.TrimSuffix(strings.Repeat(`{a: {$type: "int"}}, `, 20), ", ") + `]}}`)
@@ -68,6 +77,7 @@ func TestRepliesOfErrorsFit(t *testing.T) {
 // an error whose further fields are too large.
 func TestReplyTooLarge(t *testing.T) {
 	t.Parallel()
+	needsLongKeys(t)
 	h := harness.New(t)
 	long := value.String(strings.Repeat("x", 9<<20))
 	for i := range 3 {

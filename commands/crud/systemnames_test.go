@@ -40,25 +40,26 @@ func TestWritesToSystemNames(t *testing.T) {
 		"createIndexes":         `{createIndexes: "COLL", indexes: [{key: {a: 1}, name: "a"}]}`,
 	}
 	for name, kind := range names {
-		db, coll, _ := strings.Cut(name, ".")
-		for what, command := range commands {
+		t.Run(name, func(t *testing.T) {
+			db, coll, _ := strings.Cut(name, ".")
 			h := harness.New(t)
-			command = strings.NewReplacer("DB", db, "COLL", coll).Replace(command)
-			on := db
-			if strings.HasPrefix(what, "bulkWrite") {
-				on = "admin"
+			for what, command := range commands {
+				command = strings.NewReplacer("DB", db, "COLL", coll).Replace(command)
+				on := db
+				if strings.HasPrefix(what, "bulkWrite") {
+					on = "admin"
+				}
+				code, text := refusal(h.RunOn(on, harness.Relaxed(command)))
+				ddl := strings.HasPrefix(what, "create")
+				switch allowed := kind == legal; {
+				case ddl && kind == server: // create and createIndexes have rules of their own
+				case allowed && code == 73:
+					t.Errorf("%s: %d %s", what, code, text)
+				case !allowed && (code != 73 || text != kind+name):
+					t.Errorf("%s: %d %s, want 73 %s%s", what, code, text, kind, name)
+				}
 			}
-			r := h.RunOn(on, harness.Relaxed(command))
-			code, text := refusal(r)
-			ddl := strings.HasPrefix(what, "create")
-			switch allowed := kind == legal; {
-			case ddl && kind == server: // create and createIndexes have rules of their own
-			case allowed && code == 73:
-				t.Errorf("%s of %s: %d %s", what, name, code, text)
-			case !allowed && (code != 73 || text != kind+name):
-				t.Errorf("%s of %s: %d %s, want 73 %s%s", what, name, code, text, kind, name)
-			}
-		}
+		})
 	}
 }
 
