@@ -137,7 +137,7 @@ func set(parameter string) string { return `admin {setParameter: 1, ` + paramete
 var parameterClauses = []clause{
 	{nil, `admin {getParameter: 1, ttlMonitorEnabled: 1, ttlMonitorSleepSecs: 1, ttlMonitorBatchDeletes: 1, ttlMonitorSubPassTargetSecs: 1}`, 0, `"ttlMonitorBatchDeletes": true,"ttlMonitorEnabled": true,"ttlMonitorSleepSecs": {"$numberInt":"60"},"ttlMonitorSubPassTargetSecs": {"$numberInt":"60"}`},
 	{nil, `admin {getParameter: 1, ttlIndexDeleteTargetTimeMS: 1}`, 0, `{"$numberInt":"1000"}`},
-	{nil, `admin {getParameter: 1, ttlIndexDeleteTargetDocs: 1}`, 0, `{"$numberInt":"50000"}`},
+	{nil, `admin {getParameter: 1, ttlIndexDeleteTargetDocs: 1}`, 0, `{"$numberLong":"50000"}`},
 	{nil, `admin {getParameter: 1, documentTtlPurgeYieldThreshold: 1}`, 0, `{"$numberInt":"64"}`},
 	{nil, `admin {getParameter: 1, documentTtlStrictTsOnly: 1}`, 0, `false`},
 	{nil, `admin {getParameter: 1, documentTtlTsIndex: 1}`, 0, `true`},

@@ -28,9 +28,20 @@ func Open(tx storage.Tx, ns storage.Namespace) (storage.Collection, error) {
 		return nil, err
 	}
 	if v := newViews(infos); v != nil {
-		return v, nil
+		return v, current(tx, v.list[0].Namespace)
 	}
 	return tx.Collection(ns)
+}
+
+// current fails if the transaction reads an outdated catalog, and runs again therefore. Reads
+// of records notice that by themselves, before the function of a View relies on what it read.
+func current(tx storage.Tx, ns storage.Namespace) error {
+	coll, err := tx.Collection(ns)
+	if err != nil {
+		return err
+	}
+	_, _, err = coll.Get(1)
+	return err
 }
 
 // List lists the collections of a database ("" for all) with system.views, which stands

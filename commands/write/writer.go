@@ -250,10 +250,15 @@ func (w *Writer) Sight() kernel.Visible {
 const maxPurges = 8
 
 // mayPurge reports whether an expired document may be removed to make room. If its collection
-// has onExpire, it moves and may need room itself, and so on: not for ever, and not to a
-// collection that one of them comes from. Otherwise a dead letter gets another _id.
+// has onExpire, it moves and may need room itself, and so on: not for ever, and not out of or
+// into a collection that one of them comes from, of which records are being removed at the
+// moment. Otherwise a dead letter gets another _id.
 func (w *Writer) mayPurge() bool {
-	return len(w.from) <= maxPurges && !slices.Contains(w.from, w.ns)
+	if len(w.from) > maxPurges || slices.Contains(w.from, w.ns) {
+		return false
+	}
+	rules := w.Meta.Rules
+	return rules == nil || rules.OnExpire == nil || !slices.Contains(w.from, storage.Namespace{DB: w.ns.DB, Coll: rules.OnExpire.DeadLetterTo})
 }
 
 // purgeExpired removes an expired document with the same unique key as a write,
