@@ -68,7 +68,6 @@ func replicationParameters() []parameter {
 		integer("oplogInitialFindMaxSeconds", always, 60),
 		integer("oplogNetworkTimeoutBufferSeconds", atStart, 5, gte(0)),
 		integer("oplogRetriedFindMaxSeconds", always, 2),
-		integer("periodicNoopIntervalSecs", atStart, 10, gt(0)),
 		integer("priorityTakeoverFreshnessWindowSeconds", atStart, 2),
 		boolean("recoverFromOplogAsStandalone", atStart, false),
 		double("replElectionTimeoutOffsetLimitFraction", atStart, 0.15, gt(0.01)),
@@ -89,6 +88,8 @@ func replicationParameters() []parameter {
 		text("unsupportedSyncSource", atStart, ""),
 		integer("waitForSecondaryBeforeNoopWriteMS", always, 10, gte(0)),
 		integer("writeConflictRetryLimit", always, 10_000, gte(0)),
+	}), without("the change log gets no entries while nothing is written", []parameter{
+		integer("periodicNoopIntervalSecs", atStart, 10, gt(0)),
 		boolean("writePeriodicNoops", always, true),
 	}), without("there are no tenants that could move", []parameter{
 		integer("maxTenantMigrationDonorServiceThreadPoolSize", atStart, 8, gte(1)),
