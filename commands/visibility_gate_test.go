@@ -33,6 +33,7 @@ var readsStored = map[string]string{
 	"exec.tail.checkPosition":        "capped collections have no document TTL",
 	"write.Writer.makeRoom":          "capped collections have no document TTL",
 	"ddl.copyCapped":                 "refuses collections with document TTL",
+	"catalog.current":                "looks for an outdated catalog; the record is not used",
 	// These are about the stored records.
 	"ddl.AddIndex":                       "the message of a build over what has been settled",
 	"ddl.validation.record":              "validate checks what is stored",
