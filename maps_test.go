@@ -210,7 +210,7 @@ var boundedMaps = map[string]string{
 	"query/expr/datetime.places":                 "names of the zone database, each written in one way",
 	"query/match.fieldOperators":                 "the operators that the program has",
 	"query/match.topOperators":                   "the operators that the program has",
-	"query/script.Engine.functions":              "mostFunctions and mostSource, then it begins again",
+	"query/script.Engine.functions":              "maxFunctions and maxSource, then it begins again",
 	"query/script.Operation.handles":             "the functions of one command",
 	"queue.Broker.queues":                        "forgotten when the queue is dropped, here or elsewhere",
 	"queue.Sender.sent":                          "the queues of one transaction",

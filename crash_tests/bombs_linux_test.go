@@ -133,7 +133,7 @@ func fill(t *testing.T, c *client) {
 }
 
 const (
-	mostResident  = 750 << 20       // 700 are the aim; a collection of garbage may be late on a busy machine
+	maxResident   = 750 << 20       // 700 are the aim; a collection of garbage may be late on a busy machine
 	atRest        = 180 << 20       // with what fill has written
 	slowBystander = 5 * time.Second // 250 ms on a machine that has nothing else to do
 )
@@ -177,7 +177,7 @@ func explode(t *testing.T, dir string, list []bomb) {
 	slices.Sort(took)
 	p99 := took[len(took)*99/100]
 	t.Logf("%d MB, %d before, bystander p50 %v, p99 %v of %d, after %v", most.Load()>>20, before>>20, took[len(took)/2], p99, len(took), time.Since(began).Round(time.Millisecond))
-	if most.Load() > mostResident {
+	if most.Load() > maxResident {
 		t.Errorf("%d MB are resident", most.Load()>>20)
 	}
 	if p99 > slowBystander {

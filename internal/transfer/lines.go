@@ -63,7 +63,7 @@ func (r *lineReader) tabs() ([]string, int, error) {
 	}
 }
 
-// commas reads a record of CSV. Empty lines are none.
+// commas reads a record of CSV. It skips empty lines.
 func (r *lineReader) commas() (fields []string, line int, err error) {
 	for {
 		r.text = r.text[:0]

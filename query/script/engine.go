@@ -26,8 +26,8 @@ const (
 	compileTimeout = 5 * time.Second
 	// totalBytes is the memory limit of all scopes together.
 	totalBytes = 512 << 20
-	// mostFunctions is the size of the cache of functions.
-	mostFunctions = 512
+	// maxFunctions is the size of the cache of functions.
+	maxFunctions = 512
 	// maxSource is the size of all their sources together, in bytes.
 	maxSource = 8 << 20
 )
@@ -120,7 +120,7 @@ func (e *Engine) remember(source string, f *Function) {
 	if len(source) > maxSource || e.functions[source] != nil {
 		return
 	}
-	if len(e.functions) >= mostFunctions || e.source+len(source) > maxSource {
+	if len(e.functions) >= maxFunctions || e.source+len(source) > maxSource {
 		clear(e.functions)
 		e.source = 0
 	}

@@ -76,7 +76,7 @@ func (n *branch) child(name string) node {
 	return nil
 }
 
-// place finds the place of the child of that name, -1 if there is none.
+// place returns the index of the child of that name, or -1.
 func (n *branch) place(name string) int {
 	if n.index.Empty() {
 		return findChild(n.children, name)

@@ -142,7 +142,7 @@ func (s *facetStage) run(x *stage.Exec, in *facetInput) (value.Doc, error) {
 
 const (
 	elementHead = 16       // bytes of an element of an array in front of its document
-	leastGrowth = 64 << 10 // of the document
+	minGrowth   = 64 << 10 // of the document
 )
 
 // appendFacet writes the results of a facet. limit bounds the size of the whole
@@ -154,7 +154,7 @@ func appendFacet(b *value.Builder, it stage.Iterator, limit int64, claim func(n 
 			return err
 		}
 		if need := len(d) + elementHead; b.Len()+need > cap(b.Bytes()) {
-			more := max(need, b.Len()/4, leastGrowth)
+			more := max(need, b.Len()/4, minGrowth)
 			if err := claim(2*b.Len() + more); err != nil { // it is copied to grow
 				return err
 			}
