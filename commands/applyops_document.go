@@ -11,7 +11,7 @@ import (
 	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/commands/users"
 	"github.com/duskdb/duskdb/commands/write"
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/query/update"
 	"github.com/duskdb/duskdb/storage"

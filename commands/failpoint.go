@@ -3,7 +3,7 @@ package commands
 import (
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/observe"
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 )
 
 // failing runs a command on which the fail point took effect.

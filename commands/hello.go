@@ -9,7 +9,7 @@ import (
 	"github.com/duskdb/duskdb/commands/replication"
 	"github.com/duskdb/duskdb/commands/session"
 	"github.com/duskdb/duskdb/commands/users"
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
 

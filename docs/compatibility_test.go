@@ -226,7 +226,7 @@ func TestParametersPage(t *testing.T) {
 	table := parameters.Table()
 	slices.SortFunc(table, func(a, b parameter) int { return strings.Compare(a.Name, b.Name) })
 	needRemarks(t, commands.ParameterNames(), parameterRemarks)
-	sources := goSources(t, "../auth", "../cmd/duskdb", "../commands", "../server", "../ttl", "../queue", "../storage")
+	sources := goSources(t, "../internal/auth", "../cmd/duskdb", "../commands", "../server", "../ttl", "../queue", "../storage")
 	var b strings.Builder
 	b.WriteString("\n| parameter | default | set | | |\n|---|---|---|---|---|\n")
 	reasons := map[string][]string{}

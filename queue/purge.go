@@ -3,7 +3,7 @@ package queue
 import (
 	"context"
 
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 )
 

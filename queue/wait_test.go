@@ -12,7 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/duskdb/duskdb/clock"
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )

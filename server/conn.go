@@ -12,7 +12,7 @@ import (
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands"
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/value"
 	"github.com/duskdb/duskdb/wire"
 )

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/duskdb/duskdb/clock"
-	"github.com/duskdb/duskdb/console"
+	"github.com/duskdb/duskdb/server/console"
 )
 
 // consoleServer serves the web console.

@@ -100,7 +100,7 @@ func TestConsolePages(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t, runServer(t, server.Config{ConsolePort: -1}))
 	total := 0
-	files, err := filepath.Glob("../console/web/*")
+	files, err := filepath.Glob("console/web/*")
 	if err != nil || len(files) < 10 {
 		t.Fatal(files, err)
 	}

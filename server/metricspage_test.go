@@ -148,7 +148,7 @@ func TestPromtoolReadsMetrics(t *testing.T) {
 	_, body := get(t, busy(t), "/metrics")
 	for i := range families {
 		if strings.HasPrefix(families[i].name, "duskdb_cluster_") {
-			continue // only with a database, see crash_tests
+			continue // only with a database, see tests/crash
 		}
 		if !strings.Contains(body, "# TYPE "+families[i].name+" "+families[i].kind+"\n") {
 			t.Errorf("%s has no sample", families[i].name)

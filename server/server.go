@@ -29,9 +29,9 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands"
+	"github.com/duskdb/duskdb/internal/auth"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )

@@ -270,7 +270,7 @@ func TestReadmeNamesTests(t *testing.T) {
 		t.Fatal(err)
 	}
 	defined := map[string]string{} // by package
-	cell := regexp.MustCompile("(?:(\\w+) )?((?:`Test\\w+`(?:, )?)+)")
+	cell := regexp.MustCompile("(?:([\\w/]+) )?((?:`Test\\w+`(?:, )?)+)")
 	for _, m := range cell.FindAllStringSubmatch(string(text), -1) {
 		dir := "."
 		if m[1] != "" && m[1] != "of" {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/internal/reserved"
+	"github.com/duskdb/duskdb/query/index"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/storage/storagetest"

@@ -2,7 +2,7 @@ package timeseries
 
 import (
 	"github.com/duskdb/duskdb/internal/bsoncolumn"
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
 

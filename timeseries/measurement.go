@@ -3,7 +3,7 @@ package timeseries
 import (
 	"slices"
 
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/duskdb/duskdb/clock"
-	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/query/index"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/storage/storagetest"

@@ -2,8 +2,8 @@ package catalog
 
 import (
 	"github.com/duskdb/duskdb/commands/args"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/internal/reserved"
-	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
 

@@ -1,8 +1,8 @@
 package catalog
 
 import (
-	"github.com/duskdb/duskdb/index"
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
+	"github.com/duskdb/duskdb/query/index"
 	"github.com/duskdb/duskdb/value"
 )
 

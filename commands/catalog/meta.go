@@ -3,9 +3,9 @@ package catalog
 import (
 	"slices"
 
-	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/query/collation"
+	"github.com/duskdb/duskdb/query/index"
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/query/text"
 	"github.com/duskdb/duskdb/storage"

@@ -7,8 +7,8 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/internal/reserved"
+	"github.com/duskdb/duskdb/query/index"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )

@@ -3,7 +3,7 @@ package catalog
 import (
 	"slices"
 
-	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/query/index"
 	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/ttl"

@@ -6,7 +6,7 @@ import (
 	"errors"
 
 	"github.com/duskdb/duskdb/commands/args"
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )

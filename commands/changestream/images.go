@@ -6,8 +6,8 @@ import (
 
 	"github.com/duskdb/duskdb/commands/changestream/token"
 	"github.com/duskdb/duskdb/commands/oplog"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/internal/reserved"
-	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )

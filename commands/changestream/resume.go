@@ -6,7 +6,7 @@ import (
 
 	"github.com/duskdb/duskdb/commands/changestream/token"
 	"github.com/duskdb/duskdb/commands/exec"
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/value"
 )

@@ -3,7 +3,7 @@ package clustertime
 import (
 	"sync/atomic"
 
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
 

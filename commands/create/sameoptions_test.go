@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/duskdb/duskdb/commands/internal/harness"
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 )
 
 // createVariants has, for each option of create that is compared with those of an

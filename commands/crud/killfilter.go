@@ -5,9 +5,9 @@ import (
 	"crypto/sha256"
 	"slices"
 
-	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/session"
+	"github.com/duskdb/duskdb/internal/auth"
 	"github.com/duskdb/duskdb/value"
 )
 

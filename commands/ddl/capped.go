@@ -9,9 +9,9 @@ import (
 	"github.com/duskdb/duskdb/commands/create"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/oplog"
-	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/internal/reserved"
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/index"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/commands/internal/harness"
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/auth"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 )
 
 // listed returns the names that listCollections shows.

@@ -5,7 +5,7 @@ import (
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/create"
 	"github.com/duskdb/duskdb/commands/oplog"
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
 )

@@ -3,7 +3,6 @@ package diagnostics
 import (
 	"os"
 
-	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/commands/access"
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/canonical"
@@ -13,6 +12,7 @@ import (
 	"github.com/duskdb/duskdb/commands/session"
 	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/commands/users"
+	"github.com/duskdb/duskdb/internal/auth"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/query/match"

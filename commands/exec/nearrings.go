@@ -5,8 +5,8 @@ import (
 
 	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
-	"github.com/duskdb/duskdb/index"
 	"github.com/duskdb/duskdb/query/geo"
+	"github.com/duskdb/duskdb/query/index"
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/storage"
 )

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/commands/access"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/internal/auth"
 	"github.com/duskdb/duskdb/value"
 )
 

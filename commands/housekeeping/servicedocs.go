@@ -8,7 +8,7 @@ import (
 
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/session"
-	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/query/index"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/serverdocs"
 	"github.com/duskdb/duskdb/value"

@@ -9,9 +9,9 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/session"
+	"github.com/duskdb/duskdb/internal/auth"
 	"github.com/duskdb/duskdb/value"
 )
 

@@ -9,10 +9,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/commands/observe"
 	"github.com/duskdb/duskdb/commands/session"
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/auth"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"

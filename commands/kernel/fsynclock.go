@@ -3,7 +3,7 @@ package kernel
 import (
 	"context"
 
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 )
 
 // WaitUnlocked blocks a command that writes while fsync holds the lock.

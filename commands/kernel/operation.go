@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/duskdb/duskdb/commands/session"
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
 

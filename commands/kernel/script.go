@@ -3,7 +3,7 @@ package kernel
 import (
 	"errors"
 
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/script"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"

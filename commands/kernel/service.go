@@ -9,7 +9,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands/broadcast"
 	"github.com/duskdb/duskdb/commands/catalog"
@@ -19,6 +18,7 @@ import (
 	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/commands/replset"
 	"github.com/duskdb/duskdb/commands/session"
+	"github.com/duskdb/duskdb/internal/auth"
 	"github.com/duskdb/duskdb/query/script"
 	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"

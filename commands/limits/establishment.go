@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/duskdb/duskdb/commands/args"
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
 

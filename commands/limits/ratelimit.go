@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/duskdb/duskdb/clock"
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
 

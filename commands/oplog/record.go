@@ -4,7 +4,7 @@ import (
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/changestream/token"
 	"github.com/duskdb/duskdb/commands/clustertime"
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/serverdocs"
 	"github.com/duskdb/duskdb/ttl"

@@ -4,9 +4,9 @@ import (
 	"strings"
 
 	"github.com/duskdb/duskdb/commands/catalog"
-	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/internal/reserved"
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/query/index"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"

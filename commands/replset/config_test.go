@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/duskdb/duskdb/commands/replset"
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
 

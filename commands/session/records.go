@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"github.com/duskdb/duskdb/commands/oplog"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/internal/reserved"
-	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/serverdocs"
 	"github.com/duskdb/duskdb/value"

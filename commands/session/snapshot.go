@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/duskdb/duskdb/commands/clustertime"
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/kernel"
-	"github.com/duskdb/duskdb/crash_tests/history"
+	"github.com/duskdb/duskdb/tests/crash/history"
 	"github.com/duskdb/duskdb/value"
 )
 

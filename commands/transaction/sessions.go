@@ -3,11 +3,11 @@ package transaction
 import (
 	"slices"
 
-	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/commands/access"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/session"
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/auth"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
 

@@ -4,7 +4,7 @@ import (
 	"github.com/duskdb/duskdb/commands/access"
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/kernel"
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )

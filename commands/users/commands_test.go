@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/commands/internal/harness"
+	"github.com/duskdb/duskdb/internal/auth"
 	"github.com/duskdb/duskdb/value"
 )
 

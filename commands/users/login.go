@@ -4,11 +4,11 @@ import (
 	"encoding/base64"
 	"strings"
 
-	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/commands/access"
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/kernel"
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/auth"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
 

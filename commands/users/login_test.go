@@ -10,9 +10,9 @@ import (
 
 	"github.com/xdg-go/scram"
 
-	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/internal/auth"
 	"github.com/duskdb/duskdb/value"
 )
 

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/duskdb/duskdb/auth"
 	"github.com/duskdb/duskdb/commands/internal/harness"
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/auth"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 )
 
 // demands lists commands with all the rights that they need: with these a user may

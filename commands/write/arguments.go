@@ -4,7 +4,7 @@ import (
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/exec"
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/query/project"
 	"github.com/duskdb/duskdb/query/update"

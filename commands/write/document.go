@@ -3,7 +3,7 @@ package write
 import (
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/transaction"
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/update"
 	"github.com/duskdb/duskdb/value"
 )

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/collate"
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/expr/datetime"
 	"github.com/duskdb/duskdb/value"
 )

@@ -3,7 +3,7 @@ package expr
 import (
 	"math"
 
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/expr/datetime"
 	"github.com/duskdb/duskdb/value"
 )

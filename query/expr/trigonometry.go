@@ -5,7 +5,7 @@ import (
 
 	"github.com/cockroachdb/apd/v3"
 
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/expr/exact"
 	"github.com/duskdb/duskdb/value"
 )

@@ -9,7 +9,7 @@ import (
 
 	"github.com/golang/geo/s2"
 
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
 

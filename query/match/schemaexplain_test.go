@@ -4,7 +4,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
 )
 

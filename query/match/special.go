@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 )
 
 // Operators lists the names that filters know, in order.

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/internal/reserved"
-	"github.com/duskdb/duskdb/mongoerr"
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/value"
 )

@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/script/engine"
 	"github.com/duskdb/duskdb/value"
 )

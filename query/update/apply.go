@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/query/project/marks"
 	"github.com/duskdb/duskdb/value"

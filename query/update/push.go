@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/query/project/marks"
 	"github.com/duskdb/duskdb/value"

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/value"

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	indexes "github.com/duskdb/duskdb/index"
+	indexes "github.com/duskdb/duskdb/query/index"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/duskdb/duskdb/index"
+	"github.com/duskdb/duskdb/query/index"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/storage/serverdocs"

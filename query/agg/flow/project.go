@@ -3,7 +3,7 @@ package flow
 import (
 	"strings"
 
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/agg/stage"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/query/project"

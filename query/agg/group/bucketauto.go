@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/agg/accumulate"
 	"github.com/duskdb/duskdb/query/agg/order"
 	"github.com/duskdb/duskdb/query/agg/stage"

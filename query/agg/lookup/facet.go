@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"strings"
 
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/agg/pipeline"
 	"github.com/duskdb/duskdb/query/agg/spill"
 	"github.com/duskdb/duskdb/query/agg/stage"

@@ -3,7 +3,7 @@ package lookup
 import (
 	"strings"
 
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/agg/flow"
 	"github.com/duskdb/duskdb/query/agg/pipeline"
 	"github.com/duskdb/duskdb/query/agg/stage"

@@ -1,7 +1,7 @@
 package pipeline
 
 import (
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/agg/pack"
 	"github.com/duskdb/duskdb/query/agg/source"
 	"github.com/duskdb/duskdb/query/agg/stage"

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"syscall"
 
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 )
 
 // DiskError returns the error for the client when a temporary file fails. Like mongod's

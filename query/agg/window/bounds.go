@@ -3,7 +3,7 @@ package window
 import (
 	"sort"
 
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/agg/order"
 	"github.com/duskdb/duskdb/query/agg/stage"
 	"github.com/duskdb/duskdb/value"

@@ -1,7 +1,7 @@
 package window
 
 import (
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/agg/accumulate"
 	"github.com/duskdb/duskdb/value"
 )

@@ -3,7 +3,7 @@ package window
 import (
 	"time"
 
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 )
 
 // dateUnit is a unit of time of $densify and the window operators: a fixed number

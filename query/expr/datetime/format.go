@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 )
 
 // ISOFormat is the default format of a date; in zones other than UTC the Z is

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 )
 
 func TestParse(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 )
 
 // Unit is a calendar unit.

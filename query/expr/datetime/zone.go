@@ -6,7 +6,7 @@ import (
 	"time"
 	_ "time/tzdata" // the zone database, for systems without one
 
-	"github.com/duskdb/duskdb/mongoerr"
+	"github.com/duskdb/duskdb/internal/mongoerr"
 )
 
 // Zone is a time zone: UTC (the zero Zone), a fixed offset or a place in the

@@ -1,0 +1,106 @@
+package auth
+
+import (
+	"strings"
+
+	"github.com/duskdb/duskdb/internal/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Name names a user or a role within the database it was created in.
+type Name struct{ Name, DB string }
+
+// External is the database of users with external credentials, such as X.509
+// certificates.
+const External = "$external"
+
+// String returns "name@db", as messages write it.
+func (n Name) String() string { return n.Name + "@" + n.DB }
+
+// ID returns "db.name", the _id of the document.
+func (n Name) ID() string { return n.DB + "." + n.Name }
+
+// ParseID splits "db.name".
+func ParseID(id string) (Name, error) {
+	db, name, ok := strings.Cut(id, ".")
+	if !ok {
+		return Name{}, mongoerr.New(mongoerr.BadValue, "UserName must contain a '.' separated database.user pair")
+	}
+	return Name{Name: name, DB: db}, nil
+}
+
+// compare orders names by name, then database.
+func (n Name) compare(m Name) int {
+	if c := strings.Compare(n.Name, m.Name); c != 0 {
+		return c
+	}
+	return strings.Compare(n.DB, m.DB)
+}
+
+// ParseRoles reads an array of roles as commands take it: a string is a role
+// of the database db, a document {role, db} one of any. field names the array
+// in messages. Repetitions are dropped.
+func ParseRoles(field string, array value.Doc, db string) ([]Name, error) {
+	return parseNames(field, "role", array, db)
+}
+
+// parseNames reads an array of names; key is the field of the name in a
+// document, "user" or "role".
+func parseNames(field, key string, array value.Doc, db string) ([]Name, error) {
+	names := []Name{}
+	seen := map[Name]bool{}
+	for v := range array.Values() {
+		n, err := ParseName(field, key, v, db)
+		if err != nil {
+			return nil, err
+		}
+		if !seen[n] {
+			seen[n] = true
+			names = append(names, n)
+		}
+	}
+	return names, nil
+}
+
+// ParseName reads one name, a string or {user or role, db}.
+func ParseName(field, key string, v value.Value, db string) (Name, error) {
+	switch v.Kind() {
+	case value.KindString:
+		return Name{Name: strings.Clone(v.Str()), DB: db}, nil
+	case value.KindDocument:
+		d := v.Doc()
+		name, ok := d.Get(key)
+		if !ok {
+			return Name{}, mongoerr.Newf(mongoerr.BadValue, "Missing expected field \"%s\"", key)
+		}
+		of, ok := d.Get("db")
+		if !ok {
+			return Name{}, mongoerr.New(mongoerr.BadValue, "Missing expected field \"db\"")
+		}
+		for _, part := range []value.Value{name, of} {
+			if part.Kind() != value.KindString {
+				return Name{}, mongoerr.Newf(mongoerr.TypeMismatch, "%s names must have string \"%s\" and \"db\" fields", key, key)
+			}
+		}
+		return Name{Name: strings.Clone(name.Str()), DB: strings.Clone(of.Str())}, nil
+	}
+	return Name{}, mongoerr.Newf(mongoerr.BadValue, "%s values in '%s' must be strings or objects", key, field)
+}
+
+// appendNames writes an array of {role, db}.
+func appendNames(b *value.Builder, field string, names []Name) {
+	b.StartArray(field)
+	for _, n := range names {
+		b.StartDocument("").String("role", n.Name).String("db", n.DB).End()
+	}
+	b.End()
+}
+
+// storedNames reads an array of {role, db} as it is stored.
+func storedNames(array value.Doc) (names []Name) {
+	for v := range array.Values() {
+		d := v.Doc()
+		names = append(names, Name{Name: strings.Clone(d.Lookup("role").Str()), DB: strings.Clone(d.Lookup("db").Str())})
+	}
+	return names
+}

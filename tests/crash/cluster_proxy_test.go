@@ -1,0 +1,170 @@
+//go:build unix
+
+package crash
+
+import (
+	"net"
+	"sync"
+	"testing"
+	"time"
+)
+
+// proxy stands between servers and their database. It can be told to refuse, to hold
+// up, to delay and to cut connections, and to lead to another database.
+type proxy struct {
+	net.Listener
+	mu      sync.Mutex
+	to      string
+	refuses bool
+	delay   time.Duration // of each piece of data
+	held    chan struct{} // while nothing gets through: closed at its end
+	tears   int           // how many pieces of data get through by half, before the connection ends
+	conns   map[net.Conn]bool
+}
+
+func newProxy(tb testing.TB, to string) *proxy {
+	tb.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	p := &proxy{Listener: l, to: to, conns: map[net.Conn]bool{}}
+	tb.Cleanup(func() {
+		_ = l.Close()
+		p.hold(false)
+		p.cut()
+	})
+	go p.accept()
+	return p
+}
+
+func (p *proxy) accept() {
+	for {
+		c, err := p.Accept()
+		if err != nil {
+			return
+		}
+		p.mu.Lock()
+		to, refuses := p.to, p.refuses
+		p.mu.Unlock()
+		if refuses {
+			_ = c.Close()
+			continue
+		}
+		go p.serve(c, to)
+	}
+}
+
+func (p *proxy) serve(c net.Conn, to string) {
+	db, err := net.Dial("tcp", to)
+	if err != nil {
+		_ = c.Close()
+		return
+	}
+	p.mu.Lock()
+	p.conns[c], p.conns[db] = true, true
+	p.mu.Unlock()
+	var wg sync.WaitGroup
+	wg.Go(func() { p.pass(c, db) })
+	wg.Go(func() { p.pass(db, c) })
+	wg.Wait()
+	p.mu.Lock()
+	delete(p.conns, c)
+	delete(p.conns, db)
+	p.mu.Unlock()
+}
+
+// pass copies what comes from one side.
+func (p *proxy) pass(from, to net.Conn) {
+	defer from.Close()
+	defer to.Close()
+	b := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(b)
+		if n > 0 {
+			torn := p.wait()
+			if torn {
+				n /= 2
+			}
+			if _, err := to.Write(b[:n]); err != nil || torn {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// wait is what happens to data before they get through. It reports whether only half of
+// them may.
+func (p *proxy) wait() (torn bool) {
+	p.mu.Lock()
+	delay, held := p.delay, p.held
+	if torn = p.tears > 0; torn {
+		p.tears--
+	}
+	p.mu.Unlock()
+	if delay > 0 {
+		<-time.After(delay)
+	}
+	if held != nil {
+		<-held
+	}
+	return torn
+}
+
+// tear ends connections in the middle of what they carry.
+func (p *proxy) tear(pieces int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tears = pieces
+}
+
+// cut ends all connections.
+func (p *proxy) cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for c := range p.conns {
+		_ = c.Close()
+	}
+}
+
+// refuse makes the proxy refuse connections, and ends those that there are, or accept
+// them again.
+func (p *proxy) refuse(yes bool) {
+	p.mu.Lock()
+	p.refuses = yes
+	p.mu.Unlock()
+	if yes {
+		p.cut()
+	}
+}
+
+// hold keeps back everything, or lets it go.
+func (p *proxy) hold(yes bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case yes && p.held == nil:
+		p.held = make(chan struct{})
+	case !yes && p.held != nil:
+		close(p.held)
+		p.held = nil
+	}
+}
+
+// slow delays everything.
+func (p *proxy) slow(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.delay = d
+}
+
+// lead makes the proxy lead to another database.
+func (p *proxy) lead(to string) {
+	p.mu.Lock()
+	p.to = to
+	p.mu.Unlock()
+	p.cut()
+}

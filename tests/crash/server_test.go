@@ -1,0 +1,191 @@
+// Package crash repeatedly kills a real server under load, and checks that
+// everything it had acknowledged exists afterwards.
+//
+// By default it takes some seconds. DUSKDB_CRASH_TIME=10m makes it run longer;
+// DUSKDB_CRASH_SEED=n repeats the random choices of a run, as far as the scheduling of two
+// processes allows.
+package crash
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/duskdb/duskdb/internal/engines"
+	"github.com/duskdb/duskdb/internal/needs"
+	"github.com/duskdb/duskdb/internal/pgtest"
+	_ "github.com/duskdb/duskdb/server/postgres" // for engines.Remote
+	"github.com/duskdb/duskdb/value"
+	"github.com/duskdb/duskdb/wire"
+)
+
+// binary is the server, built once.
+var binary string
+
+// engine is the storage engine of servers that name no other.
+var engine = cmp.Or(os.Getenv("DUSKDB_TEST_ENGINE"), "bunt")
+
+// remote says that this engine has its data in a database.
+var remote = engines.Remote(engine)
+
+// localData skips a test of what only a data directory has.
+func localData(tb testing.TB) {
+	tb.Helper()
+	if remote {
+		tb.Skip("the data are in a database, not in a directory")
+	}
+}
+
+// withRetries are the arguments for a server that takes retryable writes: one of a cluster
+// does so by itself.
+func withRetries() []string {
+	if remote {
+		return nil
+	}
+	return []string{"--replSet", "rs0"}
+}
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "duskdb-crash")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	// Tests that run at the same time mostly wait for servers that have died.
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	binary = filepath.Join(dir, "duskdb")
+	if err := needs.Server(binary); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
+
+// process is a running server.
+type process struct {
+	cmd    *exec.Cmd
+	addr   string
+	output strings.Builder
+	exited chan error
+}
+
+// launch starts the server on a data directory without waiting for it.
+func launch(tb testing.TB, dir string, args ...string) (*process, *bufio.Reader) {
+	tb.Helper()
+	p := &process{exited: make(chan error, 1)}
+	p.cmd = exec.Command(binary, append([]string{"--dbpath", dir, "--port", "0", "--logFormat", "json", "--test-clock", "--storageEngine", engine}, args...)...)
+	if remote && !slices.Contains(args, "--storageEngine") {
+		p.cmd.Env = append(os.Environ(), "DUSKDB_STORAGE_URI="+pgtest.EngineURI(dir))
+	}
+	p.cmd.Stderr = &p.output
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		tb.Fatal(err)
+	}
+	return p, bufio.NewReader(out)
+}
+
+// start starts the server and waits until it listens.
+func start(tb testing.TB, dir string, args ...string) *process {
+	tb.Helper()
+	p, out := launch(tb, dir, args...)
+	line, err := out.ReadString('\n')
+	_, rest, ok := strings.Cut(line, "mongodb://")
+	if err != nil || !ok {
+		p.kill()
+		tb.Fatalf("the server did not start: %v\n%s%s", err, line, p.output.String())
+	}
+	p.addr, _, _ = strings.Cut(rest, "/")
+	go func() { _, _ = out.WriteTo(discard{}) }()
+	tb.Cleanup(p.kill)
+	return p
+}
+
+type discard struct{}
+
+func (discard) Write(b []byte) (int, error) { return len(b), nil }
+
+// kill ends the server as a power failure would end the process.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill()
+	_ = p.cmd.Wait()
+}
+
+// client is a connection that runs commands on the database "crash".
+type client struct {
+	net.Conn
+	*wire.Client
+}
+
+func dial(addr string) (*client, error) {
+	nc, err := net.DialTimeout("tcp", addr, 5*time.Second)
+	if err != nil {
+		return nil, err
+	}
+	return &client{nc, wire.NewClient(nc)}, nil
+}
+
+// errRefused is a reply that is not ok.
+var errRefused = errors.New("refused")
+
+// run runs a command. The error is errRefused if the server refused the command; after
+// any other error the outcome is unknown.
+func (c *client) run(fields ...any) (value.Doc, error) {
+	d := value.NewDoc(fields...)
+	if !d.Has("$db") {
+		d = value.NewDoc(append(fields, "$db", value.String("crash"))...)
+	}
+	m, err := c.RoundTrip(d)
+	if err != nil {
+		return nil, err
+	}
+	reply := m.Body.Clone()
+	if !reply.Lookup("ok").Truthy() || reply.Has("writeErrors") || reply.Has("writeConcernError") {
+		return reply, fmt.Errorf("%w: %s", errRefused, reply)
+	}
+	return reply, nil
+}
+
+// must runs a command that cannot fail.
+func (c *client) must(tb testing.TB, fields ...any) value.Doc {
+	tb.Helper()
+	reply, err := c.run(fields...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return reply
+}
+
+// all reads a whole collection, ordered by _id.
+func (c *client) all(tb testing.TB, coll string) []value.Doc {
+	tb.Helper()
+	reply := c.must(tb, "find", value.String(coll), "sort", value.Document(value.NewDoc("_id", value.Int32(1))), "batchSize", value.Int32(100000))
+	cursor := reply.Lookup("cursor").Doc()
+	if cursor.Lookup("id").Int64() != 0 {
+		tb.Fatalf("%s has more documents than one batch", coll)
+	}
+	var docs []value.Doc
+	for v := range cursor.Lookup("firstBatch").Doc().Values() {
+		docs = append(docs, v.Doc())
+	}
+	return docs
+}

@@ -1,0 +1,433 @@
+package house
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/duskdb/duskdb"
+
+// imports says what the code of each package may import of this module.
+// Tests are free. "x/*" stands for x and all packages below it, "*" for all;
+// a leading "!" takes away, and the last word that fits decides. A package
+// that is not in the table is an error: give it its place. The table may name
+// packages that are yet to come.
+// Please keep each group sorted.
+var imports = map[string]string{
+	// Foundations.
+	"clock":               "",
+	"internal/mongoerr":   "value",
+	"internal/bsoncolumn": "value",
+	"internal/histogram":  "",
+	"internal/reserved":   "",
+	"value":               "",
+	"wire":                "internal/mongoerr value",
+
+	// The language: pure functions over documents, never sees storage.
+	"query/collation": "internal/mongoerr value",
+	"query/expr/*":    language + " clock query/expr/* query/script",
+	"query/geo":       "internal/mongoerr value",
+	"query/match/*":   language + " query/expr/* query/geo query/match/* query/script query/text",
+	"query/plan/*":    language + " query/expr/* query/match/* query/plan/* internal/reserved",
+	"query/project/*": language + " query/expr/* query/match/* query/project/*",
+	"query/script/*":  "clock internal/mongoerr query/script/* value",
+	"query/text":      "internal/mongoerr value",
+	"query/update/*":  language + " query/expr/* query/match/* query/project/* query/update/*",
+
+	// Aggregation, in rooms, from the ground up.
+	"query/agg/accumulate": language + " query/expr/exact",
+	"query/agg/spill":      "",
+	"query/agg/stage":      language + " query/expr query/match query/project/marks",
+	"query/agg/order":      language + " query/agg/spill query/agg/stage query/expr",
+	"query/agg/flow":       language + " query/agg/stage query/expr query/match query/project",
+	"query/agg/source":     language + " query/agg/stage query/expr query/match",
+	"query/agg/group":      language + " query/agg/accumulate query/agg/flow query/agg/order query/agg/spill query/agg/stage query/expr query/script",
+	"query/agg/window":     language + " query/agg/accumulate query/agg/flow query/agg/group query/agg/order query/agg/spill query/agg/stage query/expr",
+	"query/agg/pack":       language + " query/agg/accumulate query/agg/group query/agg/order query/agg/stage query/expr",
+	"query/agg/pipeline":   language + " query/agg/flow query/agg/group query/agg/order query/agg/pack query/agg/source query/agg/stage query/expr query/match",
+	"query/agg/lookup":     language + " query/agg/flow query/agg/order query/agg/pipeline query/agg/spill query/agg/stage query/expr query/match",
+	"query/agg/write":      language + " query/agg/flow query/agg/pipeline query/agg/stage query/expr query/match query/update",
+	"query/agg":            language + " query/agg/* query/expr query/update",
+	// Its tests.
+	"query/agg/internal/aggtest": language + " query/agg query/agg/order query/agg/pipeline query/agg/stage query/expr",
+
+	// Index specifications and keys: between the language and storage.
+	"query/index": "internal/mongoerr query/collation query/expr/* query/geo query/match/* query/plan query/text internal/reserved storage value",
+
+	// Storage: never sees a filter or an error code of MongoDB.
+	"storage":                 "clock internal/histogram value",
+	"storage/bunt":            "clock storage storage/internal/* value",
+	"storage/internal/*":      "storage value",
+	"storage/internal/ranged": "storage storage/internal/keydiff",
+	"storage/internal/versus": "clock",
+	"storage/kv":              "clock storage storage/internal/* value",
+	"storage/pebble":          "clock storage storage/internal/* storage/kv",
+	"storage/postgres":        "clock storage storage/internal/versus storage/kv",
+	"storage/serverdocs":      "internal/reserved storage value",
+	"storage/storagetest":     "clock internal/linear storage value",
+	"storage/stream":          "storage value",
+
+	// Expiry and what is built upon it: the contract of storage, no engine.
+	"internal/auth": "clock internal/mongoerr internal/reserved storage storage/serverdocs value",
+	"queue":         "clock internal/mongoerr internal/reserved storage storage/serverdocs ttl value",
+	"timeseries":    "clock internal/mongoerr query/* internal/bsoncolumn internal/reserved storage value",
+	"ttl":           "clock internal/mongoerr internal/histogram internal/reserved storage value",
+
+	// The commands.
+	// Its rooms, from the ground up: small things that everybody needs, then what
+	// they share, then what runs plans, then the commands by family.
+	"commands/args":               "internal/mongoerr value",
+	"commands/broadcast":          "",
+	"commands/clustertime":        "internal/mongoerr value",
+	"commands/changestream/token": "commands/clustertime internal/mongoerr value",
+	"commands/catalog":            parts + " commands/args",
+	"commands/replset":            "commands/args commands/broadcast internal/mongoerr storage value",
+	"commands/oplog":              parts + " commands/broadcast commands/catalog commands/changestream/token commands/clustertime",
+	"commands/observe":            parts + " commands/broadcast commands/catalog",
+	"commands/session":            parts + " commands/args commands/broadcast commands/catalog commands/clustertime commands/oplog",
+	"commands/limits":             parts + " commands/args commands/broadcast",
+	"commands/kernel":             parts + " " + shared,
+	"commands/access":             parts + " " + shared + " commands/kernel",
+	"commands/cluster":            parts + " " + shared + " commands/kernel",
+	"commands/concern":            parts + " " + shared + " commands/kernel",
+	"commands/parameters":         parts + " " + shared + " commands/kernel",
+	"commands/gate":               parts + " " + shared + " commands/access commands/kernel",
+	"commands/transaction":        parts + " " + shared + " commands/access commands/concern commands/kernel",
+	"commands/housekeeping":       parts + " " + shared + " commands/cluster commands/kernel commands/transaction",
+	"commands/canonical":          parts + " commands/catalog commands/kernel",
+	"commands/exec":               parts + " " + shared + " " + rules + " commands/canonical",
+	"commands/write":              parts + " " + shared + " " + rules + " commands/canonical commands/exec",
+	"commands/create":             parts + " " + shared + " " + rules + " commands/canonical commands/exec",
+	"commands/pipeline":           parts + " " + shared + " " + rules + " commands/canonical commands/create commands/exec commands/housekeeping commands/write",
+	"commands/explain":            parts + " " + shared + " " + rules + " commands/canonical commands/exec commands/pipeline commands/write",
+	"commands/changestream":       parts + " " + shared + " " + rules + " commands/canonical commands/changestream/token commands/exec commands/pipeline",
+	"commands/crud":               parts + " " + running,
+	"commands/ddl":                parts + " " + running,
+	"commands/mq":                 parts + " " + running,
+	"commands/users":              parts + " " + running + " commands/crud commands/ddl",
+	"commands/replication":        parts + " " + running,
+	"commands/sharding":           parts + " " + running + " commands/ddl",
+	"commands/settings":           parts + " " + running + " commands/parameters",
+	"commands/diagnostics":        parts + " " + running + " commands/ddl commands/mq commands/replication commands/users",
+	"commands":                    parts + " commands/* !commands/internal/*",
+	"commands/internal/harness":   "*",
+
+	// The server.
+	"internal/engines":     "clock storage storage/bunt storage/stream value",
+	"server/console":       "clock value wire",
+	"server/pebble":        "internal/engines storage/pebble",
+	"server/postgres":      "internal/engines storage storage/postgres",
+	"server/*":             "* !server/pebble !storage/pebble !server/postgres !storage/postgres !internal/pgtest !cmd/* !internal/commandtest !compat_tests/* !internal/freeport !internal/needs !servertest !storage/storagetest !internal/transfer",
+	"internal/commandtest": "clock commands internal/engines internal/pgtest server server/pebble server/postgres storage/storagetest value",
+	"servertest":           "clock commands internal/engines server value",
+	"internal/transfer":    "internal/reserved value wire",
+	"internal/linear":      "",
+	"internal/needs":       "",
+	"internal/freeport":    "",
+	"internal/release":     "",
+	"internal/pgtest":      "clock internal/freeport internal/needs",
+	"cmd/*":                "clock internal/freeport internal/mongoerr server/* servertest internal/transfer value wire",
+	"tests/access":         "value wire",
+	"compat_tests/*":       "*",
+	"tests/crash":          "value wire",
+	"tests/crash/*":        "*",
+}
+
+// language is what every package of the query language may import.
+const language = "clock internal/mongoerr query/collation value"
+
+// parts is what the rooms of the commands may use of the rest of the server: never a
+// socket, nor an engine.
+const parts = "internal/auth clock internal/mongoerr query/* queue internal/reserved storage storage/serverdocs storage/stream timeseries ttl value"
+
+// shared are the rooms that the running command is made of, rules those that say what
+// holds for all commands, running those that a family uses besides.
+const (
+	shared  = "commands/args commands/broadcast commands/catalog commands/clustertime commands/limits commands/observe commands/oplog commands/replset commands/session"
+	rules   = "commands/access commands/cluster commands/concern commands/gate commands/kernel commands/transaction"
+	running = shared + " " + rules + " commands/canonical commands/changestream commands/changestream/token commands/create commands/exec commands/explain commands/housekeeping commands/pipeline commands/write"
+)
+
+// foreign says which packages may import a library, for the libraries that
+// must not spread.
+var foreign = map[string]string{
+	"github.com/cockroachdb/pebble": "storage/pebble",
+	"github.com/jackc/pgx":          "internal/pgtest storage/postgres",
+	"github.com/dlclark/regexp2":    "query/expr/pcre",
+	"github.com/tidwall/buntdb":     "storage/bunt",
+	"modernc.org/libc":              "query/script/engine",
+	"modernc.org/libquickjs":        "query/script/engine",
+	"go.mongodb.org/mongo-driver":   "cmd/duskbench compat_tests/* tests/crash/* servertest value wire",
+}
+
+// Time comes from package clock. Elsewhere these functions of package time
+// are banned, but for deadlines of sockets.
+var (
+	bannedTime    = strings.Fields("After AfterFunc NewTicker NewTimer Now Since Sleep Tick Until")
+	freeOfTimeBan = "tests/access clock cmd/duskbench compat_tests/* tests/crash/*"
+	hasSockets    = "server wire"
+)
+
+func TestImports(t *testing.T) {
+	for _, f := range sourceFiles(t) {
+		if f.test {
+			continue
+		}
+		for _, imp := range f.ast.Imports {
+			if why := forbidden(f.pkg, importPath(imp)); why != "" {
+				t.Errorf("%s: %s", f.name, why)
+			}
+		}
+	}
+}
+
+func TestTimeComesFromClock(t *testing.T) {
+	for _, f := range sourceFiles(t) {
+		for _, use := range timeUses(f) {
+			t.Errorf("%s: time.%s; use the injected clock.Clock", use.pos, use.name)
+		}
+	}
+}
+
+// source is one parsed file of the module.
+type source struct {
+	name string // relative to the module
+	pkg  string // its package, relative to the module
+	test bool
+	fset *token.FileSet
+	ast  *ast.File
+}
+
+// sourceFiles parses the files themselves instead of asking the go command,
+// so files for other systems and build tags are judged as well.
+func sourceFiles(t *testing.T) []source {
+	t.Helper()
+	var files []source
+	fset := token.NewFileSet()
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		switch base := d.Name(); {
+		case err != nil:
+			return err
+		case d.IsDir() && name != "." && skipDir(base):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(base, ".go"):
+			return nil
+		}
+		f, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		files = append(files, newSource(fset, filepath.ToSlash(name), f))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func newSource(fset *token.FileSet, name string, f *ast.File) source {
+	return source{name, path.Dir(name), strings.HasSuffix(name, "_test.go"), fset, f}
+}
+
+// skipDir reports whether the Go files of a directory are no part of DuskDB.
+// Its other modules are: they are named like their directories.
+func skipDir(base string) bool {
+	return base == "testdata" || base == "node_modules" || strings.HasPrefix(base, ".")
+}
+
+func importPath(imp *ast.ImportSpec) string {
+	p, _ := strconv.Unquote(imp.Path.Value) // the parser has checked it
+	return p
+}
+
+// forbidden says why pkg may not import the given path; "" if it may.
+func forbidden(pkg, imported string) string {
+	for library, users := range foreign {
+		if below(imported, library) && !contains(users, pkg) {
+			return pkg + " must not import " + imported + ": only " + users + " may"
+		}
+	}
+	target, ours := strings.CutPrefix(imported, module+"/")
+	if !ours {
+		return ""
+	}
+	allowed, ok := allowedFor(pkg)
+	if !ok {
+		return pkg + " has no place in the table of allowed imports"
+	}
+	if !contains(allowed, target) {
+		return pkg + " must not import " + target
+	}
+	return ""
+}
+
+func allowedFor(pkg string) (allowed string, ok bool) {
+	for p := pkg; ; p = path.Dir(p) {
+		if allowed, ok = imports[p]; ok && p == pkg {
+			return allowed, true
+		}
+		if allowed, ok = imports[p+"/*"]; ok {
+			return allowed, true
+		}
+		if p == "." {
+			return "", false
+		}
+	}
+}
+
+// contains reports whether the list of patterns includes the package.
+func contains(list, pkg string) bool {
+	in := false
+	for pattern := range strings.FieldsSeq(list) {
+		pattern, not := strings.CutPrefix(pattern, "!")
+		tree, isTree := strings.CutSuffix(pattern, "/*")
+		if pattern == "*" || pattern == pkg || isTree && below(pkg, tree) {
+			in = !not
+		}
+	}
+	return in
+}
+
+// below reports whether p is dir or lies in it.
+func below(p, dir string) bool { return p == dir || strings.HasPrefix(p, dir+"/") }
+
+// timeUse is one use of a banned function.
+type timeUse struct {
+	pos  token.Position
+	name string
+}
+
+// timeUses finds the banned uses of package time in a file. In a test only
+// sleeping is banned: a time-out for what should never happen is good.
+func timeUses(f source) []timeUse {
+	name := timeImport(f.ast)
+	if name == "" || contains(freeOfTimeBan, f.pkg) {
+		return nil
+	}
+	banned := bannedTime
+	if f.test {
+		banned = []string{"Sleep"}
+	}
+	var uses []timeUse
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			return !(contains(hasSockets, f.pkg) && setsDeadline(n))
+		case *ast.SelectorExpr:
+			if x, ok := n.X.(*ast.Ident); ok && x.Name == name && slices.Contains(banned, n.Sel.Name) {
+				uses = append(uses, timeUse{f.fset.Position(n.Pos()), n.Sel.Name})
+			}
+		}
+		return true
+	})
+	return uses
+}
+
+// timeImport returns the name by which the file knows package time.
+func timeImport(f *ast.File) string {
+	for _, imp := range f.Imports {
+		if importPath(imp) != "time" {
+			continue
+		}
+		if imp.Name != nil {
+			return imp.Name.Name
+		}
+		return "time"
+	}
+	return ""
+}
+
+func setsDeadline(call *ast.CallExpr) bool {
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	return ok && slices.Contains([]string{"SetDeadline", "SetReadDeadline", "SetWriteDeadline"}, sel.Sel.Name)
+}
+
+func TestForbidden(t *testing.T) {
+	tests := []struct {
+		pkg, imported string
+		ok            bool
+	}{
+		{"value", "fmt", true},
+		{"value", module + "/clock", false},
+		{"internal/mongoerr", module + "/value", true},
+		{"wire", module + "/commands", false},
+		{"commands", module + "/wire", false},
+		{"commands", module + "/storage", true},
+		{"commands", module + "/storage/bunt", false},
+		{"commands", module + "/query/match", true},
+		{"server", module + "/storage/bunt", true},
+		{"server", module + "/cmd/duskdb", false},
+		{"query/agg", module + "/storage", false},
+		{"query/expr", module + "/query/match", false},
+		{"query/agg/accumulate", module + "/query/expr/exact", true},
+		{"query/agg/flow", module + "/query/agg/stage", true},
+		{"query/agg/stage", module + "/query/agg/flow", false},
+		{"query/agg/pipeline", module + "/query/agg/lookup", false},
+		{"query/agg/window", module + "/query/agg/pipeline", false},
+		{"query/expr", module + "/query/agg/accumulate", false},
+		{"server/x", module + "/storage/bunt", true},
+		{"commands/x", module + "/server", false},
+		{"storage/other", module + "/value", false},
+		{"query/match", module + "/query/expr", true},
+		{"storage", module + "/internal/mongoerr", false},
+		{"ttl", module + "/storage", true},
+		{"ttl", module + "/storage/bunt", false},
+		{"timeseries", module + "/query/expr", true},
+		{"cmd/duskdb", module + "/server", true},
+		{"cmd/duskdb", module + "/commands", false},
+		{"nowhere", module + "/value", false},
+		{"ttl", "github.com/tidwall/buntdb", false},
+		{"storage/bunt", "github.com/tidwall/buntdb", true},
+		{"commands", "go.mongodb.org/mongo-driver/v2/bson", false},
+		{"value", "go.mongodb.org/mongo-driver/v2/bson", true},
+		{"compat_tests/crud", "go.mongodb.org/mongo-driver/v2/mongo", true},
+	}
+	for _, tt := range tests {
+		if why := forbidden(tt.pkg, tt.imported); (why == "") != tt.ok {
+			t.Errorf("%s imports %s: %q", tt.pkg, tt.imported, why)
+		}
+	}
+}
+
+func TestTimeUses(t *testing.T) {
+	const head = "package p\nimport \"time\"\n"
+	tests := []struct {
+		name, src string
+		want      []string
+	}{
+		{"ttl/a.go", head + "var x = time.Now()", []string{"Now"}},
+		{"ttl/a.go", head + "var f = time.Sleep", []string{"Sleep"}},
+		{"ttl/a.go", head + "func f() { <-time.After(time.Second); time.NewTicker(1) }", []string{"After", "NewTicker"}},
+		{"ttl/a.go", "package p\nimport clk \"time\"\nvar x = clk.Now()", []string{"Now"}},
+		{"ttl/a.go", head + "var d time.Duration = 3 * time.Second", nil},
+		{"ttl/a.go", head + "func f(c net.Conn) { c.SetReadDeadline(time.Now()) }", []string{"Now"}},
+		{"server/a.go", head + "func f(c net.Conn) { c.SetReadDeadline(time.Now().Add(1)) }", nil},
+		{"server/a.go", head + "func f() { time.Now() }", []string{"Now"}},
+		{"clock/a.go", head + "var x = time.Now()", nil},
+		{"ttl/a_test.go", head + "func f() { time.Sleep(1); <-time.After(1) }", []string{"Sleep"}},
+		{"ttl/a.go", "package p\nvar time T\nvar x = time.Now()", nil},
+	}
+	for _, tt := range tests {
+		fset := token.NewFileSet()
+		f, err := parser.ParseFile(fset, tt.name, tt.src, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, use := range timeUses(newSource(fset, tt.name, f)) {
+			got = append(got, use.name)
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s, %s: %v, want %v", tt.name, tt.src, got, tt.want)
+		}
+	}
+}
