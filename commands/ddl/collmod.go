@@ -140,11 +140,10 @@ func (m *collMod) runLogged() error {
 	}
 	b := value.NewBuilder()
 	for name, v := range m.c.Body.All() {
-		_, own := collModSpec.Index[name]
 		switch {
 		case name == "index" && m.indexNow != nil:
 			b.Document(name, m.indexNow)
-		case own && name != "collMod" && name != "dryRun" && name != "collectionUUID":
+		case collModSpec.Declares(name) && name != "collMod" && name != "dryRun" && name != "collectionUUID":
 			b.Append(name, v)
 		}
 	}
@@ -171,7 +170,7 @@ func (m *collMod) checkDryRun() error {
 		return nil
 	}
 	for name := range m.c.Body.All() {
-		if _, own := collModSpec.Index[name]; own && name != "collMod" && name != "dryRun" && name != "index" {
+		if collModSpec.Declares(name) && name != "collMod" && name != "dryRun" && name != "index" {
 			return mongoerr.Newf(mongoerr.InvalidOptions, "dryRun mode is not supported with the field: %s", name)
 		}
 	}

@@ -89,7 +89,7 @@ func runSetQuerySettings(c *kernel.Call) error {
 		if name == "indexHints" {
 			v = settledHints(v)
 		}
-		if _, own := settingsSpec.Index[name]; own && (!v.IsMissing() || name == "reject") {
+		if settingsSpec.Declares(name) && (!v.IsMissing() || name == "reject") {
 			o.Set(name, v)
 		}
 	}

@@ -158,7 +158,7 @@ var boundedMaps = map[string]string{
 	"internal/auth.Manager.users":                "cleared when any user or role changes; only users that exist",
 	"internal/auth.Throttle.by":                  "maxGuessed entries, see makeRoom; the user is a digest",
 	"internal/auth.privilegeSet":                 "of one user, whose privileges are documents",
-	"commands/args.Spec.Index":                   "the arguments that the program declares",
+	"commands/args.decoder.index":                "the arguments that the program declares",
 	"commands/catalog.IndexUse.counters":         "forgotten with the collection, see kernel.forgetGone, and with the index; ForgetAbsent for the rest",
 	"commands/catalog.Options.values":            "of one parsed document of options",
 	"commands/catalog.PlanCache.Entries":         "maxCachedPlans; belongs to the Meta of a collection and ends with it",
