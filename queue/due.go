@@ -91,9 +91,9 @@ func (e *entity) expireDue(coll storage.Collection, index string, r storage.KeyR
 		m := decode(rec)
 		e.countExpired(&m)
 		if e.config.DeadLetterOnExpiry {
-			return storage.Remove, e.storeDeadLetter(&m, reasonExpired, descriptionExpired)
+			return storage.Verdict{Do: storage.Remove}, e.storeDeadLetter(&m, reasonExpired, descriptionExpired)
 		}
-		return storage.Remove, nil
+		return storage.Verdict{Do: storage.Remove}, nil
 	}})
 	return out.Visited, err
 }

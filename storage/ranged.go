@@ -1,13 +1,28 @@
 package storage
 
-// Verdict is what a ranged delete does with a record.
-type Verdict uint8
+import "github.com/duskdb/duskdb/value"
+
+// Action is what a ranged delete does with a record.
+type Action uint8
 
 const (
-	Keep   Verdict = iota // the record stays
-	Remove                // the record is removed
-	Stop                  // the record stays, and the delete ends before it
+	Keep   Action = iota // the record stays
+	Remove               // the record is removed
+	Stop                 // the record stays, and the delete ends before it
 )
+
+// Verdict is the decision about a record.
+type Verdict struct {
+	Do     Action
+	Reason Reason // why the record is removed; nil: because a client asked for it
+}
+
+// Reason says why a record or a collection is removed. Engines ignore it: it is for a
+// collection that logs its changes on top of theirs.
+type Reason interface {
+	// AppendReason writes the reason into the log entry of the removal.
+	AppendReason(b *value.Builder)
+}
 
 // RangeDelete says what [Collection.DeleteRange] removes.
 type RangeDelete struct {

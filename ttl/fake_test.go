@@ -360,11 +360,11 @@ func (f *fakeColl) DeleteRange(d *storage.RangeDelete) (out storage.RangeDeleted
 		}
 		met[r.ID] = true
 		var v storage.Verdict
-		if v, err = d.Pick(key, r); err != nil || v == storage.Stop {
+		if v, err = d.Pick(key, r); err != nil || v.Do == storage.Stop {
 			out.Done = false
 			return false
 		}
-		if v == storage.Remove {
+		if v.Do == storage.Remove {
 			picked = append(picked, r.ID)
 		}
 		out.Visited, out.Key, out.ID = out.Visited+1, key, r.ID

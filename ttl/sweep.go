@@ -113,11 +113,11 @@ func (s *sweep) batch(coll storage.Collection, l *ExpiryIndex, most int, remove 
 		}
 		d.Pick = func(key []byte, rec storage.Record) (storage.Verdict, error) {
 			if bytes >= batchBytes {
-				return storage.Stop, nil
+				return storage.Verdict{Do: storage.Stop}, nil
 			}
 			bytes += len(rec.Doc)
 			if careful && !l.bucketExpired(rec.Doc, s.now) {
-				return storage.Keep, nil
+				return storage.Verdict{Do: storage.Keep}, nil
 			}
 			return s.pick(l, key, rec, remove, &r)
 		}
@@ -153,16 +153,16 @@ func (s *sweep) pick(l *ExpiryIndex, key []byte, rec storage.Record, remove Remo
 	switch err := remove(rec, x); {
 	case err == nil:
 		s.lags.Observe(s.now - at)
-		return storage.Remove, nil
+		return storage.Verdict{Do: storage.Remove}, nil
 	case errors.Is(err, ErrKept):
 		r.Kept++
 		s.refused = cmp.Or(s.refused, err)
-		return storage.Keep, nil
+		return storage.Verdict{Do: storage.Keep}, nil
 	case errors.Is(err, storage.ErrConflict) && !s.all:
 		s.busy = true
-		return storage.Keep, nil
+		return storage.Verdict{Do: storage.Keep}, nil
 	default:
-		return storage.Keep, err
+		return storage.Verdict{Do: storage.Keep}, err
 	}
 }
 

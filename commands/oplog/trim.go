@@ -85,10 +85,10 @@ func (l *Log) trimSome(tx storage.Tx, coll storage.Collection) (done bool, first
 		first = clustertime.Of(r.Doc.Lookup("ts"))
 		if size <= limit || keep > 0 && r.TS > newest {
 			done = true
-			return storage.Stop, nil
+			return storage.Verdict{Do: storage.Stop}, nil
 		}
 		size -= int64(len(r.Doc))
-		return storage.Remove, nil
+		return storage.Verdict{Do: storage.Remove}, nil
 	}})
 	if err != nil {
 		return false, 0, err
@@ -132,9 +132,9 @@ func (l *Log) trimImages(ctx context.Context, old func(id value.Doc, at int64) b
 			}
 			out, err := coll.DeleteRange(&storage.RangeDelete{Most: TrimChunk, Pick: func(_ []byte, r storage.Record) (storage.Verdict, error) {
 				if !isOld(r) {
-					return storage.Stop, nil
+					return storage.Verdict{Do: storage.Stop}, nil
 				}
-				return storage.Remove, nil
+				return storage.Verdict{Do: storage.Remove}, nil
 			}})
 			more = out.Removed == TrimChunk
 			return err

@@ -106,7 +106,7 @@ func (c *loggedCollection) DeleteRange(d *storage.RangeDelete) (out storage.Rang
 	logged.Pick = func(key []byte, r storage.Record) (storage.Verdict, error) {
 		c.r.Expired = nil
 		v, err := d.Pick(key, r)
-		if v == storage.Remove {
+		if v.Do == storage.Remove {
 			removed = append(removed, removal{r, c.r.Expired})
 		}
 		return v, err

@@ -168,10 +168,10 @@ func (w *Writer) makeRoom(size int) error {
 	}
 	_, err = w.coll.DeleteRange(&storage.RangeDelete{Pick: func(_ []byte, r storage.Record) (storage.Verdict, error) {
 		if !full() {
-			return storage.Stop, nil
+			return storage.Verdict{Do: storage.Stop}, nil
 		}
 		count, bytes = count-1, bytes-int64(len(r.Doc))
-		return storage.Remove, nil
+		return storage.Verdict{Do: storage.Remove}, nil
 	}})
 	return err
 }

@@ -43,7 +43,7 @@ func dueEngine(tb testing.TB, records int) *Engine {
 // expiry returns a function that removes records in the order of t, as the TTL monitor
 // does: a batch of at most so many.
 func expiry(tb testing.TB, e *Engine) func(most int) (removed int, done bool) {
-	d := storage.RangeDelete{Index: "t", Pick: func([]byte, storage.Record) (storage.Verdict, error) { return storage.Remove, nil }}
+	d := storage.RangeDelete{Index: "t", Pick: func([]byte, storage.Record) (storage.Verdict, error) { return storage.Verdict{Do: storage.Remove}, nil }}
 	return func(most int) (removed int, done bool) {
 		must(tb, e.Update(ctx, func(tx storage.Tx) error {
 			c, err := tx.Collection(storagetest.NS)

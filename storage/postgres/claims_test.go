@@ -277,7 +277,7 @@ func TestClaimsOfRanges(t *testing.T) {
 	must(t, within(txn, set(10)))
 	remove := func(busy bool) (out storage.RangeDeleted, err error) {
 		err = plain(b, func(c storage.Collection) error {
-			out, err = c.DeleteRange(&storage.RangeDelete{Index: "a", Busy: busy, Pick: func([]byte, storage.Record) (storage.Verdict, error) { return storage.Remove, nil }})
+			out, err = c.DeleteRange(&storage.RangeDelete{Index: "a", Busy: busy, Pick: func([]byte, storage.Record) (storage.Verdict, error) { return storage.Verdict{Do: storage.Remove}, nil }})
 			return err
 		})
 		return out, err

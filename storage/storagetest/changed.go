@@ -82,7 +82,7 @@ func testChanged(t *testing.T, open Opener) {
 	n.changed("delete", in(NS, func(c storage.Collection) error { return Done(c.Delete(1)) }), NS)
 	n.changed("insert again", in(NS, insert), NS)
 	n.changed("delete a range", in(NS, func(c storage.Collection) error {
-		return second(c.DeleteRange(&storage.RangeDelete{Pick: func([]byte, storage.Record) (storage.Verdict, error) { return storage.Remove, nil }}))
+		return second(c.DeleteRange(&storage.RangeDelete{Pick: func([]byte, storage.Record) (storage.Verdict, error) { return storage.Verdict{Do: storage.Remove}, nil }}))
 	}), NS)
 	n.changed("truncate", func(tx storage.Tx) error {
 		return errors.Join(in(NS, insert)(tx), in(NS, storage.Collection.Truncate)(tx))

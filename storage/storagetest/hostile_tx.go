@@ -142,16 +142,16 @@ func (c hostileColl) DeleteRange(d *storage.RangeDelete) (out storage.RangeDelet
 	err = c.scan("DeleteRange", func(step func() bool) error {
 		hostile.Pick = func(key []byte, r storage.Record) (storage.Verdict, error) {
 			if !step() {
-				return storage.Stop, errBroken
+				return storage.Verdict{Do: storage.Stop}, errBroken
 			}
 			switch err := c.conflict(); {
 			case err == nil:
 				return d.Pick(key, r)
 			case d.Busy:
 				busy++
-				return storage.Keep, nil
+				return storage.Verdict{Do: storage.Keep}, nil
 			default:
-				return storage.Keep, err
+				return storage.Verdict{Do: storage.Keep}, err
 			}
 		}
 		out, err = c.Collection.DeleteRange(&hostile)

@@ -167,9 +167,9 @@ func deleteRange(c storage.Collection, o Op) error {
 		Index: "_id", Keys: storage.KeyRange{Lo: fieldKey(o.Doc.Lookup("_id"))}, Most: few,
 		Pick: func(_ []byte, r storage.Record) (storage.Verdict, error) {
 			if r.TS%2 == 1 {
-				return storage.Remove, nil
+				return storage.Verdict{Do: storage.Remove}, nil
 			}
-			return storage.Keep, nil
+			return storage.Verdict{Do: storage.Keep}, nil
 		},
 	})
 	return err

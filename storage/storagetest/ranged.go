@@ -26,10 +26,10 @@ func picks(d storage.RangeDelete, asked *[]storage.RecordID, keep ...storage.Rec
 		*asked = append(*asked, r.ID)
 		for _, id := range keep {
 			if r.ID == id {
-				return storage.Keep, nil
+				return storage.Verdict{Do: storage.Keep}, nil
 			}
 		}
-		return storage.Remove, nil
+		return storage.Verdict{Do: storage.Remove}, nil
 	}
 	return &d
 }
@@ -148,9 +148,9 @@ func testDeleteRangeFails(t *testing.T, open Opener) {
 		n := 0
 		_, err := c.DeleteRange(&storage.RangeDelete{Index: "a", Pick: func([]byte, storage.Record) (storage.Verdict, error) {
 			if n++; n > 30 {
-				return storage.Remove, errOnPurpose
+				return storage.Verdict{Do: storage.Remove}, errOnPurpose
 			}
-			return storage.Remove, nil
+			return storage.Verdict{Do: storage.Remove}, nil
 		}})
 		s.wantErr(err, errOnPurpose)
 		equal(t, "count after the failure", Got(c.Count()), 50)
@@ -175,10 +175,10 @@ func testDeleteRangeFails(t *testing.T, open Opener) {
 	s.write(func(c storage.Collection) error {
 		out, err := c.DeleteRange(&storage.RangeDelete{Records: storage.Range{}, Pick: func(_ []byte, r storage.Record) (storage.Verdict, error) {
 			if r.ID == 3 {
-				return storage.Stop, nil
+				return storage.Verdict{Do: storage.Stop}, nil
 			}
 			kept = r.Doc
-			return storage.Remove, nil
+			return storage.Verdict{Do: storage.Remove}, nil
 		}})
 		equal(t, "until it was stopped", fmt.Sprint(out.Visited, out.Removed, out.Done, out.ID), "2 2 false 2")
 		return err

@@ -50,10 +50,10 @@ func (p *Picks) Visit(key []byte, r storage.Record) (more bool) {
 	default:
 		p.err = err
 	}
-	if p.ended = p.err != nil || v == storage.Stop; p.ended {
+	if p.ended = p.err != nil || v.Do == storage.Stop; p.ended {
 		return false
 	}
-	if v == storage.Remove {
+	if v.Do == storage.Remove {
 		p.Records = append(p.Records, r)
 	}
 	p.out.Visited++
