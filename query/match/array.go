@@ -14,8 +14,27 @@ type Size struct {
 
 func (n *Size) rank() int { return rankSize }
 
+func (n *Size) arrays() value.Leaf { return value.LeafWhole }
+
+func (n *Size) shape() uint64 { return leafShape("$size", n) }
+
+func (n *Size) explain(x *explainer, inverted bool) { x.leaf(leafOperator(n), n, inverted) }
+
+func (n *Size) reasons() reasons {
+	return reasons{
+		failed:  "array length was not equal to given size",
+		matched: "array length was equal to given size",
+	}
+}
+
+func (n *Size) debug(w *treeWriter, depth int) {
+	w.line(depth, "%s $size : %d", n.Path.String(), n.N)
+}
+
+func (n *Size) cheap() bool { return true }
+
 func (n *Size) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
-	return n.walk(n, value.LeafWhole, env, d, pos)
+	return n.walk(n, env, d, pos)
 }
 
 func (n *Size) matchValue(_ *expr.Env, v value.Value, _ *int) (bool, error) {
@@ -46,8 +65,29 @@ func (n *ElemMatchValue) Children() []Node { return n.Nodes }
 
 func (n *ElemMatchValue) rank() int { return rankElemMatchValue }
 
+var elementReasons = reasons{
+	failed:  "array did not satisfy the child predicate",
+	matched: "array did satisfy the child predicate",
+}
+
+func (n *ElemMatchValue) arrays() value.Leaf { return value.LeafWhole }
+
+func (n *ElemMatchValue) shape() uint64 {
+	return uint64(shapeHash(leafShape("$elemMatch", n)).number(shapeOfAll("", n.Nodes)))
+}
+
+func (n *ElemMatchValue) explain(x *explainer, inverted bool) { x.leaf(leafOperator(n), n, inverted) }
+
+func (n *ElemMatchValue) reasons() reasons { return elementReasons }
+
+func (n *ElemMatchValue) debug(w *treeWriter, depth int) {
+	w.tree(depth, n.Path.String()+" $elemMatch (value)", n.Nodes)
+}
+
+func (n *ElemMatchValue) cheap() bool { return false }
+
 func (n *ElemMatchValue) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
-	return n.walk(n, value.LeafWhole, env, d, pos)
+	return n.walk(n, env, d, pos)
 }
 
 // matchValue tests whether some element of an array satisfies all conditions,
@@ -132,8 +172,24 @@ func (n *ElemMatchObject) Children() []Node { return []Node{n.Node} }
 
 func (n *ElemMatchObject) rank() int { return rankElemMatchObject }
 
+func (n *ElemMatchObject) arrays() value.Leaf { return value.LeafWhole }
+
+func (n *ElemMatchObject) shape() uint64 {
+	return uint64(shapeHash(leafShape("$elemMatch", n)).number(n.Node.shape()))
+}
+
+func (n *ElemMatchObject) explain(x *explainer, inverted bool) { x.leaf(leafOperator(n), n, inverted) }
+
+func (n *ElemMatchObject) reasons() reasons { return elementReasons }
+
+func (n *ElemMatchObject) debug(w *treeWriter, depth int) {
+	w.tree(depth, n.Path.String()+" $elemMatch (obj)", n.Children())
+}
+
+func (n *ElemMatchObject) cheap() bool { return false }
+
 func (n *ElemMatchObject) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
-	return n.walk(n, value.LeafWhole, env, d, pos)
+	return n.walk(n, env, d, pos)
 }
 
 // matchValue tests whether the filter matches some element of an array that is

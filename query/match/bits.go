@@ -3,6 +3,8 @@ package match
 import (
 	"encoding/binary"
 	"math"
+	"strconv"
+	"strings"
 
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
@@ -37,8 +39,26 @@ type Bits struct {
 
 func (n *Bits) rank() int { return rankBits + 0 }
 
+func (n *Bits) shape() uint64 { return leafShape(n.Op.String(), n) }
+
+func (n *Bits) explain(x *explainer, inverted bool) { x.leaf(leafOperator(n), n, inverted) }
+
+func (n *Bits) reasons() reasons {
+	return reasons{failed: "bitwise operator failed to match", matched: "bitwise operator matched successfully"}
+}
+
+func (n *Bits) debug(w *treeWriter, depth int) {
+	positions := make([]string, len(n.Positions))
+	for i, p := range n.Positions {
+		positions[i] = strconv.Itoa(int(p))
+	}
+	w.line(depth, "%s %s: [%s]", n.Path.String(), n.Op, strings.Join(positions, ", "))
+}
+
+func (n *Bits) cheap() bool { return true }
+
 func (n *Bits) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
-	return n.walk(n, value.LeafTraverse, env, d, pos)
+	return n.walk(n, env, d, pos)
 }
 
 func (n *Bits) matchValue(_ *expr.Env, v value.Value, _ *int) (bool, error) {

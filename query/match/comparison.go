@@ -3,6 +3,9 @@ package match
 import (
 	"bytes"
 	"cmp"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
@@ -41,6 +44,20 @@ type Compare struct {
 }
 
 func (n *Compare) rank() int { return opRanks[n.Op] }
+
+func (n *Compare) shape() uint64 { return leafShape(n.Op.String(), n) }
+
+func (n *Compare) explain(x *explainer, inverted bool) { x.leaf(leafOperator(n), n, inverted) }
+
+func (n *Compare) reasons() reasons {
+	return reasons{failed: "comparison failed", matched: "comparison succeeded"}
+}
+
+func (n *Compare) debug(w *treeWriter, depth int) {
+	w.line(depth, "%s %s %v", n.Path.String(), n.Op, n.Value)
+}
+
+func (n *Compare) cheap() bool { return true }
 
 func (n *Compare) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
 	first := d.Lookup(n.Path.Parts()[0])
@@ -128,8 +145,32 @@ type In struct {
 
 func (n *In) rank() int { return rankIn }
 
+func (n *In) shape() uint64 { return leafShape("$in", n) }
+
+func (n *In) explain(x *explainer, inverted bool) { x.leaf(leafOperator(n), n, inverted) }
+
+func (n *In) reasons() reasons {
+	return reasons{failed: "no matching value found in array", matched: "matching value found in array"}
+}
+
+func (n *In) debug(w *treeWriter, depth int) {
+	var list strings.Builder
+	for v := range n.Values.All() {
+		fmt.Fprintf(&list, "%v ", v)
+	}
+	for _, r := range n.Regexes {
+		fmt.Fprintf(&list, "/%s/%s ", r.Pattern, r.Options)
+	}
+	w.line(depth, "%s $in [ %s]", n.Path.String(), list.String())
+}
+
+// cheap reports whether all regular expressions search plain strings.
+func (n *In) cheap() bool {
+	return !slices.ContainsFunc(n.Regexes, func(r *Regex) bool { return !r.literal })
+}
+
 func (n *In) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
-	return n.walk(n, value.LeafTraverse, env, d, pos)
+	return n.walk(n, env, d, pos)
 }
 
 // matchValue looks the value up in the sorted list, then tries the regular

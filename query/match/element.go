@@ -13,8 +13,22 @@ type Exists struct{ leafPath }
 
 func (n *Exists) rank() int { return rankExists }
 
+func (n *Exists) shape() uint64 { return leafShape("$exists", n) }
+
+func (n *Exists) explain(x *explainer, inverted bool) { x.leaf(leafOperator(n), n, inverted) }
+
+func (n *Exists) reasons() reasons {
+	return reasons{failed: "path does not exist", matched: "path does exist", existence: true}
+}
+
+func (n *Exists) debug(w *treeWriter, depth int) {
+	w.line(depth, "%s exists", n.Path.String())
+}
+
+func (n *Exists) cheap() bool { return true }
+
 func (n *Exists) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
-	return n.walk(n, value.LeafTraverse, env, d, pos)
+	return n.walk(n, env, d, pos)
 }
 
 func (n *Exists) matchValue(_ *expr.Env, v value.Value, _ *int) (bool, error) {
@@ -41,8 +55,22 @@ type Type struct {
 
 func (n *Type) rank() int { return rankType }
 
+func (n *Type) shape() uint64 { return leafShape("$type", n) }
+
+func (n *Type) explain(x *explainer, inverted bool) { x.leaf(leafOperator(n), n, inverted) }
+
+func (n *Type) reasons() reasons {
+	return reasons{failed: "type did not match", matched: "type did match", types: true}
+}
+
+func (n *Type) debug(w *treeWriter, depth int) {
+	w.line(depth, "%s $type: %v", n.Path.String(), specificationOf(n).Lookup(n.Path.String()).Doc().Lookup("$type"))
+}
+
+func (n *Type) cheap() bool { return true }
+
 func (n *Type) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
-	return n.walk(n, value.LeafTraverse, env, d, pos)
+	return n.walk(n, env, d, pos)
 }
 
 func (n *Type) matchValue(_ *expr.Env, v value.Value, _ *int) (bool, error) {

@@ -1,7 +1,6 @@
 package match
 
 import (
-	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -12,7 +11,7 @@ import (
 func (m *Matcher) Explain(env *expr.Env, d value.Doc) value.Doc {
 	b := value.NewBuilder()
 	x := explainer{env, d, b}
-	x.node(m.written(), false)
+	m.written().explain(&x, false)
 	return b.Doc()
 }
 
@@ -37,33 +36,6 @@ type explainer struct {
 	b   *value.Builder
 }
 
-// node explains one node: logical nodes by their children, leaves by the
-// values that they tested.
-func (x *explainer) node(n Node, inverted bool) {
-	switch n := n.(type) {
-	case *And:
-		if n.all != nil {
-			x.all(n.all, inverted)
-			return
-		}
-		x.clauses("$and", n.Nodes, inverted)
-	case *Or:
-		x.clauses("$or", n.Nodes, inverted)
-	case *Nor:
-		x.clauses("$nor", n.Nodes, !inverted)
-	case *Not:
-		x.not(n, inverted)
-	case *Schema:
-		x.schema(n, inverted)
-	case *Expr:
-		x.expr(n, inverted)
-	case Leaf:
-		x.leaf(leafOperator(n), n, specification(n), inverted)
-	default:
-		x.other(n, inverted)
-	}
-}
-
 // clauses lists the children that failed, or those that matched.
 func (x *explainer) clauses(op string, nodes []Node, inverted bool) {
 	key := "clausesNotSatisfied"
@@ -77,23 +49,51 @@ func (x *explainer) clauses(op string, nodes []Node, inverted bool) {
 			continue
 		}
 		x.b.StartDocument("").Int32("index", int32(i)).StartDocument("details")
-		x.node(c, inverted)
+		c.explain(x, inverted)
 		x.b.End().End()
 	}
 	x.b.End()
 }
 
-// not explains $ne, $nin and $exists: false by their own names, and $not by
-// the reason for which its argument matched.
-func (x *explainer) not(n *Not, inverted bool) {
-	leaf, ok := n.Node.(Leaf)
-	if !ok || n.Op == "" {
-		x.b.String("operatorName", "$not").StartDocument("details")
-		x.node(n.Node, !inverted)
-		x.b.End()
-		return
+// leafOperator returns the operator that the client wrote, or the leaf's own
+// if the client wrote none.
+func leafOperator(l Leaf) string {
+	if name := l.origin().name; name != "" {
+		return name
 	}
-	x.leaf(n.Op, leaf, specification(leaf), !inverted)
+	b := value.NewBuilder()
+	l.appendOperator(b)
+	name, _ := b.Doc().First()
+	return name
+}
+
+// reasons are the explanations for a leaf that did not match, and for a
+// negated leaf that matched.
+type reasons struct {
+	failed, matched string
+	existence       bool // a missing field is what the leaf tests
+	types           bool // the types of the values are listed, too
+}
+
+// leaf writes the operator, the leaf as the client wrote it, the reason and the values that
+// were considered.
+func (x *explainer) leaf(op string, l Leaf, inverted bool) {
+	quote(x.b.String("operatorName", op), "specifiedAs", value.Document(specification(l)))
+	r := l.reasons()
+	values := x.behind(l.FieldPath(), l.arrays())
+	switch {
+	case inverted:
+		x.b.String("reason", r.matched)
+	case len(values) == 0 && !r.existence:
+		x.b.String("reason", "field was missing")
+		return
+	default:
+		x.b.String("reason", r.failed)
+	}
+	x.values(values)
+	if r.types {
+		x.types(values)
+	}
 }
 
 // specification is the leaf as the client wrote it: {path: {$op: …}}, or
@@ -112,77 +112,11 @@ func specification(l Leaf) value.Doc {
 	return value.NewDoc(l.FieldPath().String(), v)
 }
 
-// leafOperator returns the operator that the client wrote, or the leaf's own
-// if the client wrote none.
-func leafOperator(l Leaf) string {
-	if name := l.origin().name; name != "" {
-		return name
-	}
-	b := value.NewBuilder()
-	l.appendOperator(b)
-	name, _ := b.Doc().First()
-	return name
-}
-
-// reasons are the explanations for a leaf that did not match, and for a
-// negated leaf that matched.
-type reasons struct{ failed, matched string }
-
-// reasonsOf returns mongod's explanations for a leaf.
-func reasonsOf(n Node) reasons {
-	switch n := n.(type) {
-	case *Compare:
-		return reasons{"comparison failed", "comparison succeeded"}
-	case *In:
-		return reasons{"no matching value found in array", "matching value found in array"}
-	case *Regex:
-		return reasons{"regular expression did not match", "regular expression did match"}
-	case *Type:
-		return reasons{"type did not match", "type did match"}
-	case *Exists:
-		return reasons{"path does not exist", "path does exist"}
-	case *Mod:
-		return reasons{"$mod did not evaluate to expected remainder", "$mod did evaluate to expected remainder"}
-	case *Size:
-		return reasons{"array length was not equal to given size", "array length was equal to given size"}
-	case *Bits:
-		return reasons{"bitwise operator failed to match", "bitwise operator matched successfully"}
-	case *Geo:
-		if n.Within {
-			return reasons{"none of the considered geometries were contained within the expression's geometry",
-				"at least one of the considered geometries was contained within the expression's geometry"}
-		}
-		return reasons{"none of the considered geometries intersected the expression's geometry",
-			"at least one of the considered geometries intersected the expression's geometry"}
-	}
-	return reasons{"array did not satisfy the child predicate", "array did satisfy the child predicate"}
-}
-
-// leaf writes the operator, its specification, the reason and the values that
-// were considered.
-func (x *explainer) leaf(op string, l Leaf, spec value.Doc, inverted bool) {
-	quote(x.b.String("operatorName", op), "specifiedAs", value.Document(spec))
-	reason := reasonsOf(l).failed
-	if inverted {
-		reason = reasonsOf(l).matched
-	}
-	values := x.considered(l)
-	if _, ok := l.(*Exists); ok {
-		x.b.String("reason", reason)
-		if inverted {
-			x.values(values)
-		}
-		return
-	}
-	if len(values) == 0 && !inverted {
-		x.b.String("reason", "field was missing")
-		return
-	}
-	x.b.String("reason", reason)
-	x.values(values)
-	if _, ok := l.(*Type); ok {
-		x.types(values)
-	}
+// other writes a node that is not about a field.
+func (x *explainer) other(n Node) {
+	d := specificationOf(n)
+	name, _ := d.First()
+	quote(x.b.String("operatorName", name), "specifiedAs", value.Document(d))
 }
 
 // all explains $all of several values.
@@ -200,15 +134,6 @@ func (x *explainer) all(origin *allOrigin, inverted bool) {
 		x.b.String("reason", "array did not contain all specified values")
 	}
 	x.values(values)
-}
-
-// considered lists the values that the leaf has tested.
-func (x *explainer) considered(l Leaf) []value.Value {
-	switch l.(type) {
-	case *Size, *ElemMatchObject, *ElemMatchValue:
-		return x.behind(l.FieldPath(), value.LeafWhole)
-	}
-	return x.behind(l.FieldPath(), value.LeafTraverse)
 }
 
 // behind lists the existing values at a path.
@@ -248,46 +173,4 @@ func (x *explainer) types(values []value.Value) {
 		seen[v.Kind()] = true
 	}
 	x.b.End()
-}
-
-func (x *explainer) schema(n *Schema, inverted bool) {
-	x.b.String("operatorName", "$jsonSchema")
-	if inverted {
-		x.b.Document("specifiedAs", value.NewDoc("$jsonSchema", value.Document(n.spec))).
-			String("reason", "schema matched")
-		return
-	}
-	n.schema.explainTitle(x.b)
-	n.schema.explainRules(x.env, x.b, "schemaRulesNotSatisfied", value.Document(x.d))
-}
-
-func (x *explainer) expr(n *Expr, inverted bool) {
-	quote(x.b.String("operatorName", "$expr"), "specifiedAs", value.Document(value.NewDoc("$expr", n.spec)))
-	v, err := n.Expr.Eval(x.env, x.d)
-	if err != nil {
-		e := mongoerr.From(err)
-		x.b.String("reason", "failed to evaluate aggregation expression").StartDocument("details").
-			Int32("code", int32(e.Code)).String("codeName", e.Code.Name()).String("errmsg", e.Message).End()
-		return
-	}
-	reason := "expression did not match"
-	if inverted {
-		reason = "expression did match"
-	}
-	quote(x.b.String("reason", reason), "expressionResult", v)
-}
-
-func (x *explainer) other(n Node, inverted bool) {
-	spec := value.NewBuilder()
-	n.appendTo(spec)
-	d := spec.Doc()
-	name, _ := d.First()
-	quote(x.b.String("operatorName", name), "specifiedAs", value.Document(d))
-	if _, ok := n.(*Constant); ok {
-		reason := "expression always evaluates to false"
-		if inverted {
-			reason = "expression always evaluates to true"
-		}
-		x.b.String("reason", reason)
-	}
 }

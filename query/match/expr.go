@@ -17,6 +17,26 @@ func (n *Expr) Children() []Node { return nil }
 
 func (n *Expr) rank() int { return rankExpr }
 
+func (n *Expr) shape() uint64 { return uint64(skeleton(shapeOffset.text("$expr"), n.spec)) }
+
+func (n *Expr) explain(x *explainer, inverted bool) {
+	quote(x.b.String("operatorName", "$expr"), "specifiedAs", value.Document(value.NewDoc("$expr", n.spec)))
+	v, err := n.Expr.Eval(x.env, x.d)
+	if err != nil {
+		e := mongoerr.From(err)
+		x.b.String("reason", "failed to evaluate aggregation expression").StartDocument("details").
+			Int32("code", int32(e.Code)).String("codeName", e.Code.Name()).String("errmsg", e.Message).End()
+		return
+	}
+	reason := "expression did not match"
+	if inverted {
+		reason = "expression did match"
+	}
+	quote(x.b.String("reason", reason), "expressionResult", v)
+}
+
+func (n *Expr) debug(w *treeWriter, depth int) { w.line(depth, "$expr %v", n.Expr.Value()) }
+
 func (n *Expr) match(env *expr.Env, d value.Doc, _ *int) (bool, error) {
 	v, err := n.Expr.Eval(env, d)
 	return v.Truthy() && err == nil, err
@@ -47,6 +67,12 @@ type SampleRate struct{ Rate float64 }
 func (n *SampleRate) Children() []Node { return nil }
 
 func (n *SampleRate) rank() int { return rankExpr }
+
+func (n *SampleRate) shape() uint64 { return uint64(shapeOffset.text("$sampleRate")) }
+
+func (n *SampleRate) explain(x *explainer, _ bool) { x.other(n) }
+
+func (n *SampleRate) debug(w *treeWriter, depth int) { w.other(n, depth) }
 
 func (n *SampleRate) match(env *expr.Env, _ value.Doc, _ *int) (bool, error) {
 	return env.Rand() < n.Rate, nil

@@ -2,6 +2,7 @@ package match
 
 import (
 	"math"
+	"strconv"
 
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
@@ -19,8 +20,31 @@ type Geo struct {
 
 func (n *Geo) rank() int { return rankGeo }
 
+func (n *Geo) shape() uint64 { return leafShape("$geo", n) }
+
+func (n *Geo) explain(x *explainer, inverted bool) { x.leaf(leafOperator(n), n, inverted) }
+
+func (n *Geo) reasons() reasons {
+	if n.Within {
+		return reasons{
+			failed:  "none of the considered geometries were contained within the expression's geometry",
+			matched: "at least one of the considered geometries was contained within the expression's geometry",
+		}
+	}
+	return reasons{
+		failed:  "none of the considered geometries intersected the expression's geometry",
+		matched: "at least one of the considered geometries intersected the expression's geometry",
+	}
+}
+
+func (n *Geo) debug(w *treeWriter, depth int) {
+	w.line(depth, "GEO raw = %v", specificationOf(n))
+}
+
+func (n *Geo) cheap() bool { return false }
+
 func (n *Geo) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
-	return n.walk(n, value.LeafTraverse, env, d, pos)
+	return n.walk(n, env, d, pos)
 }
 
 func (n *Geo) matchValue(env *expr.Env, v value.Value, _ *int) (bool, error) {
@@ -115,8 +139,27 @@ type Near struct {
 
 func (n *Near) rank() int { return rankNear }
 
+func (n *Near) shape() uint64 { return leafShape("$near", n) }
+
+func (n *Near) explain(x *explainer, inverted bool) { x.leaf(leafOperator(n), n, inverted) }
+
+// reasons has none: a validator refuses the operator.
+func (n *Near) reasons() reasons { return reasons{} }
+
+// debug writes a number as a C++ stream does: six digits, and the greatest
+// double where there is no limit.
+func (n *Near) debug(w *treeWriter, depth int) {
+	farthest := "1.79769e+308"
+	if !math.IsInf(n.Max, 1) {
+		farthest = strconv.FormatFloat(n.Max, 'g', 6, 64)
+	}
+	w.line(depth, "GEONEAR  field=%s maxdist=%s isNearSphere=%s", n.Path.String(), farthest, digit(n.nearSphere))
+}
+
+func (n *Near) cheap() bool { return false }
+
 func (n *Near) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
-	return n.walk(n, value.LeafTraverse, env, d, pos)
+	return n.walk(n, env, d, pos)
 }
 
 func (n *Near) matchValue(_ *expr.Env, v value.Value, _ *int) (bool, error) {

@@ -134,6 +134,19 @@ func (n *ExprCompare) matchValue(_ *expr.Env, v value.Value, _ *int) (bool, erro
 
 func (n *ExprCompare) rank() int { return opRanks[n.Op] }
 
+func (n *ExprCompare) shape() uint64 { return leafShape("$expr"+n.Op.String(), n) }
+
+func (n *ExprCompare) explain(x *explainer, inverted bool) { x.leaf(leafOperator(n), n, inverted) }
+
+// reasons has none: no filter contains the node.
+func (n *ExprCompare) reasons() reasons { return reasons{} }
+
+func (n *ExprCompare) debug(w *treeWriter, depth int) {
+	w.other(n, depth)
+}
+
+func (n *ExprCompare) cheap() bool { return false }
+
 func (n *ExprCompare) appendTo(b *value.Builder) { appendLeaf(b, n) }
 
 func (n *ExprCompare) appendOperator(b *value.Builder) {

@@ -61,6 +61,64 @@ func (n *Nor) rank() int      { return rankNor }
 func (n *Not) rank() int      { return rankNot }
 func (n *Constant) rank() int { return rankConstant }
 
+// shape is the same for a condition and for an And of it alone.
+func (n *And) shape() uint64 {
+	if len(n.Nodes) == 1 {
+		return n.Nodes[0].shape()
+	}
+	return uint64(shapeOffset.text("$and").number(conjuncts(n)))
+}
+
+func (n *Or) shape() uint64       { return shapeOfAll("$or", n.Nodes) }
+func (n *Nor) shape() uint64      { return shapeOfAll("$nor", n.Nodes) }
+func (n *Not) shape() uint64      { return uint64(shapeOffset.text("$not").number(n.Node.shape())) }
+func (n *Constant) shape() uint64 { return uint64(shapeOffset.text("$always")) }
+
+func (n *And) explain(x *explainer, inverted bool) {
+	if n.all != nil {
+		x.all(n.all, inverted)
+		return
+	}
+	x.clauses("$and", n.Nodes, inverted)
+}
+
+func (n *Or) explain(x *explainer, inverted bool)  { x.clauses("$or", n.Nodes, inverted) }
+func (n *Nor) explain(x *explainer, inverted bool) { x.clauses("$nor", n.Nodes, !inverted) }
+
+// explain explains $ne, $nin and $exists: false by their own names, and $not by
+// the reason for which its argument matched.
+func (n *Not) explain(x *explainer, inverted bool) {
+	leaf, ok := n.Node.(Leaf)
+	if ok && n.Op != "" {
+		x.leaf(n.Op, leaf, !inverted)
+		return
+	}
+	x.b.String("operatorName", "$not").StartDocument("details")
+	n.Node.explain(x, !inverted)
+	x.b.End()
+}
+
+func (n *Constant) explain(x *explainer, inverted bool) {
+	x.other(n)
+	reason := "expression always evaluates to false"
+	if inverted {
+		reason = "expression always evaluates to true"
+	}
+	x.b.String("reason", reason)
+}
+
+func (n *And) debug(w *treeWriter, depth int) { w.tree(depth, "$and", n.Nodes) }
+func (n *Or) debug(w *treeWriter, depth int)  { w.tree(depth, "$or", n.Nodes) }
+func (n *Nor) debug(w *treeWriter, depth int) { w.tree(depth, "$nor", n.Nodes) }
+func (n *Not) debug(w *treeWriter, depth int) { w.tree(depth, "$not", n.Children()) }
+func (n *Constant) debug(w *treeWriter, depth int) {
+	if n.Result {
+		w.line(depth, "$alwaysTrue: 1")
+	} else {
+		w.line(depth, "$alwaysFalse: 1")
+	}
+}
+
 func (n *And) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
 	if n.wide != nil && pos == nil {
 		failed, err := n.wide.any(env, d, false)

@@ -17,8 +17,25 @@ type Mod struct {
 
 func (n *Mod) rank() int { return rankMod }
 
+func (n *Mod) shape() uint64 { return leafShape("$mod", n) }
+
+func (n *Mod) explain(x *explainer, inverted bool) { x.leaf(leafOperator(n), n, inverted) }
+
+func (n *Mod) reasons() reasons {
+	return reasons{
+		failed:  "$mod did not evaluate to expected remainder",
+		matched: "$mod did evaluate to expected remainder",
+	}
+}
+
+func (n *Mod) debug(w *treeWriter, depth int) {
+	w.line(depth, "%s mod %d %% x == %d", n.Path.String(), n.Divisor, n.Remainder)
+}
+
+func (n *Mod) cheap() bool { return true }
+
 func (n *Mod) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
-	return n.walk(n, value.LeafTraverse, env, d, pos)
+	return n.walk(n, env, d, pos)
 }
 
 // matchValue truncates a number to a long and tests its remainder. NaN,

@@ -21,6 +21,12 @@ type Node interface {
 	appendTo(b *value.Builder)
 	// rank is the node's place in the normalised order of siblings.
 	rank() int
+	// shape is the hash of the operators and paths, see [Matcher.Shape].
+	shape() uint64
+	// explain writes why the document does not match or, if inverted, why it does.
+	explain(x *explainer, inverted bool)
+	// debug writes the tree below the node, see [Matcher.DebugString].
+	debug(w *treeWriter, depth int)
 }
 
 // Leaf is a node that tests the values at one path.
@@ -35,6 +41,13 @@ type Leaf interface {
 	// the value for {path: value}; a zero element if unknown.
 	origin() element
 	setOrigin(e element)
+	// arrays is the treatment of arrays at the end of the path.
+	arrays() value.Leaf
+	// cheap reports whether the test costs little and depends on nothing but the values
+	// at the path, so that a [Run] can make it.
+	cheap() bool
+	// reasons are mongod's explanations.
+	reasons() reasons
 }
 
 // The places of the node types in explain's parsedQuery.
@@ -89,9 +102,12 @@ func (l *leafPath) FieldPath() *value.Path { return &l.Path }
 // Children returns nil: a leaf has none.
 func (l *leafPath) Children() []Node { return nil }
 
+// arrays is the treatment by most leaves: the array and its elements are tested.
+func (l *leafPath) arrays() value.Leaf { return value.LeafTraverse }
+
 // walk runs n on each value at the path until one matches.
-func (l *leafPath) walk(n Node, arrays value.Leaf, env *expr.Env, d value.Doc, pos *int) (ok bool, err error) {
-	ok = l.Path.Each(d, arrays, func(v value.Value, at int) bool {
+func (l *leafPath) walk(n Leaf, env *expr.Env, d value.Doc, pos *int) (ok bool, err error) {
+	ok = l.Path.Each(d, n.arrays(), func(v value.Value, at int) bool {
 		var hit bool
 		hit, err = n.matchValue(env, v, pos)
 		if hit && pos != nil && at >= 0 {

@@ -28,8 +28,22 @@ type finder func(env *expr.Env, s string) (bool, error)
 
 func (n *Regex) rank() int { return rankRegex }
 
+func (n *Regex) shape() uint64 { return leafShape("$regex"+n.Options, n) }
+
+func (n *Regex) explain(x *explainer, inverted bool) { x.leaf(leafOperator(n), n, inverted) }
+
+func (n *Regex) reasons() reasons {
+	return reasons{failed: "regular expression did not match", matched: "regular expression did match"}
+}
+
+func (n *Regex) debug(w *treeWriter, depth int) {
+	w.line(depth, "%s regex /%s/%s", n.Path.String(), n.Pattern, n.Options)
+}
+
+func (n *Regex) cheap() bool { return n.literal }
+
 func (n *Regex) match(env *expr.Env, d value.Doc, pos *int) (bool, error) {
-	return n.walk(n, value.LeafTraverse, env, d, pos)
+	return n.walk(n, env, d, pos)
 }
 
 func (n *Regex) matchValue(env *expr.Env, v value.Value, _ *int) (bool, error) {

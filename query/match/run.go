@@ -75,27 +75,12 @@ func newFieldTest(n Node) (t fieldTest, ok bool) {
 	if not, is := n.(*Not); is {
 		n, t.not = not.Node, true
 	}
-	switch n := n.(type) {
-	case *Compare:
-		t.leaf, t.cmp = n, n
-	case *Regex:
-		t.leaf = n
-		if !n.literal {
-			return t, false
-		}
-	case *In:
-		t.leaf = n
-		if slices.ContainsFunc(n.Regexes, func(r *Regex) bool { return !r.literal }) {
-			return t, false
-		}
-	case *Exists, *Type, *Mod, *Bits:
-		t.leaf = n.(Leaf)
-	case *Size:
-		t.leaf, t.arrays = n, value.LeafWhole
-	default:
+	leaf, ok := n.(Leaf)
+	if !ok || !leaf.cheap() {
 		return t, false
 	}
-	t.whole = t.leaf.FieldPath().Len() == 1
+	t.leaf, t.arrays, t.whole = leaf, leaf.arrays(), leaf.FieldPath().Len() == 1
+	t.cmp, _ = n.(*Compare)
 	return t, true
 }
 

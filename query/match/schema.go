@@ -20,6 +20,21 @@ func (n *Schema) Children() []Node { return nil }
 
 func (n *Schema) rank() int { return rankSchema }
 
+func (n *Schema) shape() uint64 { return uint64(shapeOffset.text("$jsonSchema")) }
+
+func (n *Schema) explain(x *explainer, inverted bool) {
+	x.b.String("operatorName", "$jsonSchema")
+	if inverted {
+		x.b.Document("specifiedAs", value.NewDoc("$jsonSchema", value.Document(n.spec))).
+			String("reason", "schema matched")
+		return
+	}
+	n.schema.explainTitle(x.b)
+	n.schema.explainRules(x.env, x.b, "schemaRulesNotSatisfied", value.Document(x.d))
+}
+
+func (n *Schema) debug(w *treeWriter, depth int) { w.other(n, depth) }
+
 func (n *Schema) match(env *expr.Env, d value.Doc, _ *int) (bool, error) {
 	return n.schema.holds(env, value.Document(d))
 }

@@ -11,9 +11,9 @@ import (
 // alternatives.
 func (m *Matcher) Shape() uint64 {
 	if m == nil {
-		return shapeOf(&And{})
+		return (&And{}).shape()
 	}
-	return shapeOf(m.root)
+	return m.root.shape()
 }
 
 // shapeHash is an FNV-1a hash of a sequence of texts.
@@ -38,74 +38,9 @@ func (h shapeHash) number(n uint64) shapeHash {
 	return (h ^ 0xff) * shapePrime
 }
 
-// shapeOf returns the hash of a node: of its operator and path, or of its
-// children.
-func shapeOf(n Node) uint64 {
-	switch n := n.(type) {
-	case *And:
-		if len(n.Nodes) == 1 {
-			return shapeOf(n.Nodes[0])
-		}
-		return uint64(shapeOffset.text("$and").number(conjuncts(n)))
-	case *Or:
-		return shapeOfAll("$or", n.Nodes)
-	case *Nor:
-		return shapeOfAll("$nor", n.Nodes)
-	case *Not:
-		return uint64(shapeOffset.text("$not").number(shapeOf(n.Node)))
-	case *Expr:
-		return uint64(skeleton(shapeOffset.text("$expr"), n.spec))
-	}
-	h := shapeOffset.text(operatorOf(n))
-	if leaf, ok := n.(Leaf); ok {
-		h = h.text(leaf.FieldPath().String())
-	}
-	switch n := n.(type) {
-	case *ElemMatchValue:
-		h = h.number(shapeOfAll("", n.Nodes))
-	case *ElemMatchObject:
-		h = h.number(shapeOf(n.Node))
-	}
-	return uint64(h)
-}
-
-// operatorOf returns the operator of a node that is not a logical one.
-func operatorOf(n Node) string {
-	switch n := n.(type) {
-	case *Compare:
-		return n.Op.String()
-	case *ExprCompare:
-		return "$expr" + n.Op.String()
-	case *In:
-		return "$in"
-	case *Regex:
-		return "$regex" + n.Options
-	case *Exists:
-		return "$exists"
-	case *Type:
-		return "$type"
-	case *Mod:
-		return "$mod"
-	case *Size:
-		return "$size"
-	case *Bits:
-		return n.Op.String()
-	case *ElemMatchValue, *ElemMatchObject:
-		return "$elemMatch"
-	case *Geo:
-		return "$geo"
-	case *Near:
-		return "$near"
-	case *Text:
-		return "$text"
-	case *Schema:
-		return "$jsonSchema"
-	case *SampleRate:
-		return "$sampleRate"
-	case *Where:
-		return "$where" + n.code
-	}
-	return "$always"
+// leafShape is the shape of an operator on a path.
+func leafShape(op string, l Leaf) uint64 {
+	return uint64(shapeOffset.text(op).text(l.FieldPath().String()))
 }
 
 // conjuncts adds up the shapes of the conditions of a conjunction and of the
@@ -115,7 +50,7 @@ func conjuncts(n *And) (sum uint64) {
 		if and, ok := child.(*And); ok {
 			sum += conjuncts(and)
 		} else {
-			sum += shapeOf(child)
+			sum += child.shape()
 		}
 	}
 	return sum
@@ -124,7 +59,7 @@ func conjuncts(n *And) (sum uint64) {
 func shapeOfAll(name string, nodes []Node) uint64 {
 	sum := uint64(0)
 	for _, n := range nodes {
-		sum += shapeOf(n)
+		sum += n.shape()
 	}
 	return uint64(shapeOffset.text(name).number(sum))
 }

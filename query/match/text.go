@@ -28,6 +28,16 @@ func (n *Text) Children() []Node { return nil }
 
 func (n *Text) rank() int { return rankText }
 
+func (n *Text) shape() uint64 { return uint64(shapeOffset.text("$text")) }
+
+func (n *Text) explain(x *explainer, _ bool) { x.other(n) }
+
+func (n *Text) debug(w *treeWriter, depth int) {
+	q := n.Query
+	w.line(depth, "TEXT : query=%s, language=%s, caseSensitive=%s, diacriticSensitive=%s, tag=NULL",
+		q.Search, q.Language, digit(q.CaseSensitive), digit(q.DiacriticSensitive))
+}
+
 // match stores the score in the document's metadata.
 func (n *Text) match(env *expr.Env, d value.Doc, _ *int) (bool, error) {
 	score, ok := n.index.MatchText(n.Query, d)

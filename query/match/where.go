@@ -18,6 +18,12 @@ func (n *Where) Children() []Node { return nil }
 
 func (n *Where) rank() int { return rankWhere }
 
+func (n *Where) shape() uint64 { return uint64(shapeOffset.text("$where" + n.code)) }
+
+func (n *Where) explain(x *explainer, _ bool) { x.other(n) }
+
+func (n *Where) debug(w *treeWriter, depth int) { w.other(n, depth) }
+
 func (n *Where) match(env *expr.Env, d value.Doc, _ *int) (bool, error) {
 	op := env.Script(true)
 	if op == nil {
@@ -78,9 +84,6 @@ func scripted(n Node) string {
 		return "$where"
 	case *Expr:
 		return n.Expr.Script()
-	case *And, *Or, *Nor: // not allowed below any other node
-	default:
-		return ""
 	}
 	for _, child := range n.Children() {
 		if name := scripted(child); name != "" {
