@@ -60,7 +60,7 @@ func (b *bounder) field(i int, before []fieldBounds) fieldBounds {
 		}
 		inElement := t.in != nil && deepest <= components(t.in.path) // one element has one key
 		b.reader.multikey = deepest > 0 && !inElement
-		r, ok := b.read(f, t)
+		r, ok := b.boundOf(f, t)
 		switch {
 		case !ok:
 			out.exact = false
@@ -85,7 +85,7 @@ func (b *bounder) field(i int, before []fieldBounds) fieldBounds {
 // among adds a condition on a field with arrays. Conditions that different
 // elements may satisfy cannot be intersected: only one of them bounds the
 // keys. Conditions on the same element are intersected.
-func (b *bounder) among(out fieldBounds, r reading, t *term, inElement bool) fieldBounds {
+func (b *bounder) among(out fieldBounds, r bound, t *term, inElement bool) fieldBounds {
 	switch {
 	case out.from == nil:
 		exact := r.exact && !b.reader.contains(r.set, value.Null()) && !b.reader.contains(r.set, value.Undefined())
@@ -99,8 +99,8 @@ func (b *bounder) among(out fieldBounds, r reading, t *term, inElement bool) fie
 	return out
 }
 
-// read reads one term for a field.
-func (b *bounder) read(f *Field, t *term) (r reading, ok bool) {
+// boundOf returns the bound that a term gives for a field; ok is false if it gives none.
+func (b *bounder) boundOf(f *Field, t *term) (r bound, ok bool) {
 	switch f.Kind {
 	case Hashed:
 		r = b.hashed(t.node)
@@ -109,9 +109,9 @@ func (b *bounder) read(f *Field, t *term) (r reading, ok bool) {
 			return unbounded, false
 		}
 		list := b.x.Cover(t.node)
-		return reading{set: intervals(list...)}, list != nil
+		return bound{set: intervals(list...)}, list != nil
 	default:
-		r = b.reader.read(t.node)
+		r = b.reader.boundOf(t.node)
 		if _, exists := t.node.(*match.Exists); exists && b.x.Sparse && len(b.x.Fields) == 1 {
 			r.exact = true // missing values are not in the index
 		}
@@ -138,7 +138,7 @@ func (b *bounder) textTerms() fieldBounds {
 // plainPositional reports whether a condition on a path with a position can
 // give bounds: with nested arrays, queries and indexes resolve such a path
 // differently.
-func (b *bounder) plainPositional(t *term, r reading) bool {
+func (b *bounder) plainPositional(t *term, r bound) bool {
 	switch t.node.(type) {
 	case *match.Compare, *match.In:
 		return t.in == nil && !b.reader.contains(r.set, value.Null())
@@ -147,7 +147,7 @@ func (b *bounder) plainPositional(t *term, r reading) bool {
 }
 
 // hashed converts an equality to the hashes of its values.
-func (b *bounder) hashed(n match.Node) reading {
+func (b *bounder) hashed(n match.Node) bound {
 	var values []value.Value
 	switch n := n.(type) {
 	case *match.Compare:
@@ -170,7 +170,7 @@ func (b *bounder) hashed(n match.Node) reading {
 		}
 		sets.add(point(value.Int64(b.x.Hash(v))))
 	}
-	return reading{set: sets.result(none)}
+	return bound{set: sets.result(none)}
 }
 
 // together reports whether a term may bound the i-th field of a multikey index

@@ -15,5 +15,30 @@
 // intervals are converted to ranges of key bytes, which are counted, compared
 // and scanned.
 //
+// Flags that travel between these steps:
+//
+//	flag                       set by                                read by
+//	reader.nested              elements, for what is inside a        elements: a $elemMatch inside another
+//	                           $elemMatch                            one gives no bounds
+//	bound.exact                each bound: a key in the set proves   not: only an exact bound has a
+//	                           the match, without arrays             complement; fieldBounds.exact
+//	fieldBounds.exact          field: all terms on it are exact,     exact, for Plan.Exact
+//	                           and may be used together
+//	conditions.besideText      union, in branches beside a $text     scan: keeps an index even if a
+//	                                                                 condition only demands presence
+//	Plan.Whole                 scan: the bounds say nothing;         union refuses such a branch; make
+//	                           minMax takes it back                  prefers other plans, and counts all
+//	Plan.Exact                 scan, and union if all parts are:     cover, distinct, counts without
+//	                           no condition is left to match         records, explain (COUNT_SCAN, FETCH)
+//	Plan.Sorted                sort; union without a sort; scans     make prefers it; the executor and
+//	                           of the collection in natural order    explain sort if it is false
+//	Plan.Covered               cover, union and distinct, if the     make prefers it; the executor reads
+//	                           keys have all of Query.Needs          keys alone; explain omits FETCH
+//	Plan.Filtered              cover: the keys can be matched        the executor matches them first;
+//	                           although they are not exact           explain shows the filter at IXSCAN
+//	Plan.Dedup                 scan: arrays, or ranges that          the executor drops records that it
+//	                           overlap; union, wildcard              has seen
+//	Plan.rooted                union that is the whole filter        explain: SUBPLAN
+//
 // The package is for the rest of DuskDB: it may change with any version.
 package plan

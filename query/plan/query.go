@@ -177,5 +177,4 @@ type Plan struct {
 	equalities int       // leading fields bound to single values
 	rooted     bool      // a Union that is the whole filter
 	compared   bool      // chosen by counting entries
-	hinted     bool
 }

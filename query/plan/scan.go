@@ -66,7 +66,7 @@ func hasKind(x *Index, k Kind) bool {
 func scan(x *Index, q *Query, c *conditions, fields []fieldBounds, hinted bool) *Plan {
 	var room [8]part
 	parts := room[:0]
-	p := &Plan{Type: IndexScan, Index: x, Bounds: make([]Intervals, len(fields)), hinted: hinted}
+	p := &Plan{Type: IndexScan, Index: x, Bounds: make([]Intervals, len(fields))}
 	for i := range fields {
 		parts = append(parts, part{set: fields[i].set, desc: x.Fields[i].Desc, raw: x.Fields[i].Kind == Text})
 		if x.Fields[i].Kind == Text { // the score follows the term in the key
@@ -121,7 +121,7 @@ func exact(x *Index, c *conditions, fields []fieldBounds, used int) bool {
 
 // wholeIndex scans all of an index.
 func wholeIndex(x *Index, q *Query) *Plan {
-	p := &Plan{Type: IndexScan, Index: x, Ranges: RangesOf(Range{}), Whole: true, Dedup: x.Multikey != 0, hinted: true}
+	p := &Plan{Type: IndexScan, Index: x, Ranges: RangesOf(Range{}), Whole: true, Dedup: x.Multikey != 0}
 	for i := range x.Fields {
 		if x.Fields[i].Kind == Wildcard {
 			p.Bounds = append(p.Bounds, all)
@@ -183,7 +183,7 @@ func impliesLeaf(r reader, have *term, want match.Leaf) bool {
 		return false
 	}
 	r.multikey = true // compare values, not keys
-	known := r.read(have.node)
+	known := r.boundOf(have.node)
 	null := r.contains(known.set, value.Null())
 	if have.in != nil && null { // the element need not be a document
 		return false
@@ -192,6 +192,6 @@ func impliesLeaf(r reader, have *term, want match.Leaf) bool {
 		_, same := have.node.(*match.Exists)
 		return same || !null
 	}
-	wanted := r.read(want)
+	wanted := r.boundOf(want)
 	return wanted.exact && !known.set.isAll() && r.subset(known.set, wanted.set)
 }

@@ -8,18 +8,18 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// reading is the bound that one node gives for the keys of a field: a matching
+// bound is what one node tells of the keys of a field: a matching
 // document has at least one key in the set.
-type reading struct {
+type bound struct {
 	set Intervals
 	// exact reports whether a key in the set proves the match, as long as the
 	// document has no array on the path.
 	exact bool
 }
 
-var unbounded = reading{set: all}
+var unbounded = bound{set: all}
 
-// reader reads intervals for one field of one index.
+// reader derives bounds for one field of one index.
 type reader struct {
 	order
 	multikey bool
@@ -30,8 +30,8 @@ type reader struct {
 	nested bool
 }
 
-// read returns the bound of a node on the field.
-func (r reader) read(n match.Node) reading {
+// boundOf returns the bound that a node gives for the keys of the field.
+func (r reader) boundOf(n match.Node) bound {
 	switch n := n.(type) {
 	case *match.Compare:
 		return r.compareNode(n.Op, n.Value)
@@ -42,13 +42,13 @@ func (r reader) read(n match.Node) reading {
 	case *match.Regex:
 		return r.regex(n)
 	case *match.Exists:
-		return reading{set: all}
+		return bound{set: all}
 	case *match.Type:
 		return r.types(n.Types)
 	case *match.Mod:
-		return reading{set: intervals(bracket(value.KindDouble))}
+		return bound{set: intervals(bracket(value.KindDouble))}
 	case *match.Bits:
-		return reading{set: intervals(bracket(value.KindDouble), bracket(value.KindBinary))}
+		return bound{set: intervals(bracket(value.KindDouble), bracket(value.KindBinary))}
 	case *match.ElemMatchValue:
 		return r.elements(n)
 	case *match.Not:
@@ -78,7 +78,7 @@ func hasStrings(v value.Value) bool {
 
 // compareNode returns the bound of a comparison with a value, by the type of
 // the value.
-func (r reader) compareNode(op match.Op, v value.Value) reading {
+func (r reader) compareNode(op match.Op, v value.Value) bound {
 	if !r.usable(v) {
 		return unbounded
 	}
@@ -92,30 +92,30 @@ func (r reader) compareNode(op match.Op, v value.Value) reading {
 		return unbounded
 	case value.KindNull:
 		if op == match.OpLt || op == match.OpGt {
-			return reading{none, true}
+			return bound{none, true}
 		}
-		return reading{point(v), true}
+		return bound{point(v), true}
 	case value.KindMinKey, value.KindMaxKey:
 		if r.multikey && op != match.OpEq {
 			return unbounded // arrays as a whole sort between the two
 		}
-		return reading{r.extreme(op, v), true}
+		return bound{r.extreme(op, v), true}
 	}
 	if op == match.OpEq {
-		return reading{point(v), true}
+		return bound{point(v), true}
 	}
-	return reading{r.ranged(op, v), true}
+	return bound{r.ranged(op, v), true}
 }
 
 // array returns the bound for equality with a whole array: its key is that of
 // its first element, or undefined if it is empty, or itself inside another
 // array.
-func (r reader) array(v value.Value) reading {
+func (r reader) array(v value.Value) bound {
 	first := v.Doc().Index(0)
 	if first.IsMissing() {
 		first = value.Undefined()
 	}
-	return reading{set: r.union(point(first), point(v))}
+	return bound{set: r.union(point(first), point(v))}
 }
 
 // extreme reads a comparison with MinKey or MaxKey, which reaches over all
@@ -163,7 +163,7 @@ func (r reader) ranged(op match.Op, v value.Value) Intervals {
 
 // expression reads a comparison within $expr, which reaches over all types.
 // An array is compared as a whole, which the keys do not show.
-func (r reader) expression(n *match.ExprCompare) reading {
+func (r reader) expression(n *match.ExprCompare) bound {
 	if r.multikey || !r.usable(n.Value) {
 		return unbounded
 	}
@@ -178,17 +178,17 @@ func (r reader) expression(n *match.ExprCompare) reading {
 		i.Lo, i.LoInc = n.Value, n.Op == match.OpGte
 	}
 	if r.empty(i) {
-		return reading{set: none}
+		return bound{set: none}
 	}
-	return reading{set: intervals(i)}
+	return bound{set: intervals(i)}
 }
 
 // in returns the bound of $in: the union of the bounds of its values and
 // regular expressions.
-func (r reader) in(n *match.In) reading {
-	out := reading{none, true}
+func (r reader) in(n *match.In) bound {
+	out := bound{none, true}
 	sets := joined{order: r.order, join: order.union}
-	take := func(one reading) {
+	take := func(one bound) {
 		sets.add(one.set)
 		out.exact = out.exact && one.exact
 	}
@@ -232,7 +232,7 @@ func (r reader) points(vs *match.Values) (Intervals, bool) {
 
 // regex reads a regular expression: strings with its prefix, and the same
 // expression stored as a value.
-func (r reader) regex(n *match.Regex) reading {
+func (r reader) regex(n *match.Regex) bound {
 	i := bracket(value.KindString)
 	prefix, exact := n.Prefix()
 	if r.c != nil || !r.strings {
@@ -245,7 +245,7 @@ func (r reader) regex(n *match.Regex) reading {
 		}
 	}
 	itself := value.Regex(n.Pattern, n.Options)
-	return reading{r.union(intervals(i), point(itself)), exact && prefix != ""}
+	return bound{r.union(intervals(i), point(itself)), exact && prefix != ""}
 }
 
 // successor returns the first string after all strings with the prefix, or "" if no
@@ -262,8 +262,8 @@ func successor(prefix string) string {
 	return ""
 }
 
-func (r reader) types(t match.TypeSet) reading {
-	out := reading{set: none}
+func (r reader) types(t match.TypeSet) bound {
+	out := bound{set: none}
 	if t.Number {
 		out.set = intervals(bracket(value.KindDouble))
 	}
@@ -279,8 +279,8 @@ func (r reader) types(t match.TypeSet) reading {
 
 // elements reads $elemMatch with operators: one element, and so one key,
 // satisfies all of them.
-func (r reader) elements(n *match.ElemMatchValue) reading {
-	out := reading{set: all}
+func (r reader) elements(n *match.ElemMatchValue) bound {
+	out := bound{set: all}
 	if r.nested {
 		return out
 	}
@@ -288,7 +288,7 @@ func (r reader) elements(n *match.ElemMatchValue) reading {
 	inner.multikey, inner.nested = false, true // the condition applies to the element itself
 	sets := joined{order: r.order, join: order.intersect}
 	for _, c := range n.Nodes {
-		sets.add(inner.read(c).set)
+		sets.add(inner.boundOf(c).set)
 	}
 	out.set = sets.result(all)
 	return out
@@ -296,26 +296,26 @@ func (r reader) elements(n *match.ElemMatchValue) reading {
 
 // not returns the complement for a negation if that is sound: the negated set
 // must be exact, and must not contain missing values if there may be arrays.
-func (r reader) not(n match.Node) reading {
+func (r reader) not(n match.Node) bound {
 	if _, ok := n.(*match.Exists); ok {
-		return reading{set: point(value.Null())}
+		return bound{set: point(value.Null())}
 	}
-	inner := r.read(n)
+	inner := r.boundOf(n)
 	if !inner.exact {
 		return unbounded
 	}
 	if r.multikey && (r.contains(inner.set, value.Null()) || r.contains(inner.set, value.Undefined())) {
 		return unbounded
 	}
-	return reading{r.complement(inner.set), !r.multikey}
+	return bound{r.complement(inner.set), !r.multikey}
 }
 
 // and reads several conditions that stand below one $not or $elemMatch.
-func (r reader) and(nodes []match.Node) reading {
-	out := reading{all, true}
+func (r reader) and(nodes []match.Node) bound {
+	out := bound{all, true}
 	sets := joined{order: r.order, join: order.intersect}
 	for _, c := range nodes {
-		in := r.read(c)
+		in := r.boundOf(c)
 		if r.multikey {
 			out.exact = false // different elements may satisfy them
 			if better(in.set, out.set) {
