@@ -24,10 +24,10 @@ type present struct {
 
 // exactly returns a collection of a state with exact statistics.
 func (s *state) exactly(ctx context.Context, c *coll) (*coll, error) {
-	if s.distant == nil {
+	if s.exact == nil {
 		return c, nil
 	}
-	return c.loadFrom(ctx, s.distant)
+	return s.exact(ctx, c)
 }
 
 // claim is the common part. taken reports whether a snapshot transaction
@@ -42,7 +42,7 @@ func (t *tx) claim(k claims.Key) (taken bool, err error) {
 // verify checks a condition on the latest state now and at commit. If it does
 // not hold, the claim is released.
 func (t *tx) verify(k claims.Key, unchanged func(present) (bool, error)) error {
-	latest, err := t.e.host.latest()
+	latest, err := t.e.host.Latest()
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (t *tx) verify(k claims.Key, unchanged func(present) (bool, error)) error {
 // verifyLater checks a condition at commit.
 func (t *tx) verifyLater(unchanged func(present) (bool, error)) {
 	t.record(func(u *tx) error {
-		ok, err := unchanged(present{reader: u.reader, root: u.root, exact: u.loaded})
+		ok, err := unchanged(present{reader: u.reader, root: u.root, exact: u.exactly})
 		if err == nil && !ok {
 			err = storage.ErrConflict
 		}
@@ -79,23 +79,22 @@ func (t *tx) claimCollection(ns storage.Namespace, c *coll) error {
 		return err
 	}
 	if t.snap == nil {
-		return t.checkFar(nameClaim(ns))
+		if t.cluster != nil {
+			return t.cluster.CheckUse(ns)
+		}
+		return nil
 	}
 	t.e.claims.Use(ns, &t.snap.holder)
-	if t.distant != nil {
-		t.distant.use(ns)
-	}
 	unchanged := func(now present) (bool, error) { return sameCatalog(now.root.get(ns), c), nil }
-	if t.distant != nil && t.distant.e.store.Current() { // then the catalog in memory is the latest
-		cat, err := t.distant.e.latestCatalog()
-		if err == nil && !sameCatalog(cat.root.get(ns), c) {
-			err = storage.ErrConflict
-		}
+	if t.cluster != nil {
+		current, err := t.cluster.ClaimUse(ns, c)
 		if err != nil {
 			return err
 		}
-		t.verifyLater(unchanged)
-		return nil
+		if current {
+			t.verifyLater(unchanged)
+			return nil
+		}
 	}
 	return t.verify(claims.Key{}, unchanged)
 }
@@ -127,8 +126,10 @@ func (t *tx) claimName(ns storage.Namespace) error {
 		if err := t.e.claims.CheckUnused(ns, t.owner()); err != nil {
 			return err
 		}
-		if err := t.checkNameFar(ns); err != nil {
-			return err
+		if t.cluster != nil {
+			if err := t.cluster.CheckName(ns); err != nil {
+				return err
+			}
 		}
 	}
 	k := claims.Key{NS: ns}
@@ -136,9 +137,11 @@ func (t *tx) claimName(ns storage.Namespace) error {
 	if err != nil || !taken {
 		return err
 	}
-	if err := t.claimNameFar(ns); err != nil {
-		t.e.claims.Drop(k, &t.snap.holder)
-		return err
+	if t.cluster != nil {
+		if err := t.cluster.ClaimName(ns); err != nil {
+			t.e.claims.Drop(k, &t.snap.holder)
+			return err
+		}
 	}
 	if c := t.root.get(ns); c != nil {
 		return nil // verified when it was made private
@@ -155,8 +158,10 @@ func (t *tx) claimRecords(ns storage.Namespace, c *coll) error {
 	if err != nil || t.snap == nil || base == nil {
 		return err
 	}
-	if err := t.claimNameFar(ns); err != nil {
-		return err
+	if t.cluster != nil {
+		if err := t.cluster.ClaimName(ns); err != nil {
+			return err
+		}
 	}
 	if !taken {
 		k = claims.Key{} // claimed before, not for this
@@ -181,8 +186,8 @@ func (t *tx) claimRecord(ns storage.Namespace, c *coll, id storage.RecordID, old
 	}
 	k := claims.Key{Num: c.num, ID: id}
 	taken, err := t.claim(k)
-	if err == nil && t.snap == nil && t.distant != nil {
-		return t.checkFar(recordClaim(c.num, id))
+	if err == nil && t.snap == nil && t.cluster != nil {
+		return t.cluster.CheckRecord(c.num, id)
 	}
 	if err != nil || !taken {
 		return err
@@ -191,8 +196,8 @@ func (t *tx) claimRecord(ns storage.Namespace, c *coll, id storage.RecordID, old
 	if before == nil {
 		before, err = reader{snap: t.reader.snap}.stored(t.ctx, base, id)
 	}
-	if err == nil && t.distant != nil {
-		err = t.claimRecordFar(c, id)
+	if err == nil && t.cluster != nil {
+		err = t.cluster.ClaimRecord(c.num, id)
 	}
 	if err != nil {
 		t.e.claims.Drop(k, &t.snap.holder)
@@ -206,7 +211,7 @@ func (t *tx) claimRecord(ns storage.Namespace, c *coll, id storage.RecordID, old
 		stored, err := now.stored(t.ctx, c, id)
 		return stored != nil && bytes.Equal(stored, before), err
 	}
-	if t.distant != nil { // the claim has seen that it is unchanged now
+	if t.cluster != nil { // the claim has seen that it is unchanged now
 		t.verifyLater(unchanged)
 		return nil
 	}
@@ -217,8 +222,8 @@ func (t *tx) claimRecord(ns storage.Namespace, c *coll, id storage.RecordID, old
 // transaction's own state, but another writer may have inserted them into the
 // latest state.
 func (t *tx) claimKeys(ns storage.Namespace, c *coll, diffs []keydiff.Change) error {
-	if t.distant != nil {
-		return t.claimKeysFar(c, diffs)
+	if t.cluster != nil {
+		return t.cluster.ClaimKeys(c, diffs)
 	}
 	if t.snap == nil && !t.e.claims.Any() {
 		return nil
@@ -258,7 +263,7 @@ func (t *tx) keyTaken(ns storage.Namespace, base *coll, name string, key []byte)
 	if base == nil {
 		return false, nil
 	}
-	latest, err := t.e.host.latest()
+	latest, err := t.e.host.Latest()
 	if err != nil {
 		return false, err
 	}
@@ -280,4 +285,11 @@ func (t *tx) keyTaken(ns storage.Namespace, base *coll, name string, key []byte)
 	}
 	before, err := has(t.base, base)
 	return !before, err
+}
+
+// dropClaims releases claims on this server that a snapshot transaction has made.
+func (t *tx) dropClaims(list []claims.Key) {
+	for _, k := range list {
+		t.e.claims.Drop(k, &t.snap.holder)
+	}
 }

@@ -45,7 +45,7 @@ func (h *collection) Count() (int64, error) {
 }
 
 // exact is the collection's present state with exact statistics.
-func (h *collection) exact() (*coll, error) { return h.tx.loaded(h.at()) }
+func (h *collection) exact() (*coll, error) { return h.tx.exactly(h.at()) }
 
 // Size is the sum of the document lengths.
 func (h *collection) Size() (int64, error) {
@@ -72,7 +72,7 @@ func (h *collection) IndexStats(name string) (storage.IndexStats, error) {
 	if x == nil {
 		return storage.IndexStats{}, storage.ErrNoIndex
 	}
-	return storage.IndexStats{Entries: x.entries, Bytes: x.bytes, Estimate: c.bare && !h.tx.distant.alone(), Multikey: x.multikey}, nil
+	return storage.IndexStats{Entries: x.entries, Bytes: x.bytes, Estimate: c.bare && h.tx.cluster.Estimates(), Multikey: x.multikey}, nil
 }
 
 // Get reads a record.
@@ -117,7 +117,7 @@ func (h *collection) Find(name string, key []byte) (r storage.Record, ok bool, e
 		return r, false, storage.ErrNoIndex
 	}
 	if j, ok := h.tx.reader.snap.(joiner); ok {
-		if r, ok, done, err := h.tx.findFar(h.tx.ctx, j, c, x, key); done {
+		if r, ok, done, err := h.tx.findJoined(h.tx.ctx, j, c, x, key); done {
 			return r, ok, err
 		}
 	}
@@ -198,7 +198,7 @@ func (h *collection) Restore(r storage.Record) error {
 	if err != nil {
 		return err
 	}
-	if f := h.tx.distant; r.ID <= c.lastID && (f == nil || f.phase != drafting || !f.hope) { // with hope, a draft guesses the last id
+	if r.ID <= c.lastID && (h.tx.cluster == nil || !h.tx.cluster.AnyLastID()) {
 		return fmt.Errorf("record %d cannot be restored behind record %d", r.ID, c.lastID)
 	}
 	_, err = h.write(c, r.ID, nil, makeStored(r.Doc, r.TS))
@@ -316,8 +316,8 @@ func (t *tx) checkUnique(c *coll, diffs []keydiff.Change, id storage.RecordID) e
 // holder returns the record that has an Order in a unique index, or 0. Keys that
 // grow with the records need no search.
 func (t *tx) holder(c *coll, x *index, order []byte) (id storage.RecordID, err error) {
-	if t.distant != nil {
-		return t.holderFar(c, x, order)
+	if t.cluster != nil {
+		return t.cluster.Holder(c, x, order)
 	}
 	if x.top == nil {
 		if x.top, err = t.greatest(t.ctx, c, x); err != nil {

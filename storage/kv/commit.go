@@ -6,10 +6,10 @@ import (
 )
 
 // Commit commits the writes.
-func (t *tx) Commit() error { return t.e.host.commit(t) }
+func (t *tx) Commit() error { return t.e.host.Commit(t) }
 
 // Settle waits until the writes of a commit are safe.
-func (t *tx) Settle() error { return t.e.host.settle(t) }
+func (t *tx) Settle() error { return t.e.host.Settle(t) }
 
 // effective keeps the changes that change anything, and reports whether there are
 // any.
@@ -40,25 +40,25 @@ func (e *Engine) commit(t *tx) (err error) {
 		if t.wait, err = e.store.Apply(t.ctx, &t.scratch.set); err != nil {
 			return err
 		}
-		e.commits.Add(1)
+		e.common.commits.Add(1)
 	}
 	e.stamps++
 	for _, hash := range t.stale {
-		e.hot.wrote(hash, e.stamps)
+		e.common.hot.wrote(hash, e.stamps)
 	}
 	for _, key := range t.renewed {
 		if v, _ := t.over.get(key); v != nil { // not deleted since
-			e.hot.renew(key, v, e.stamps)
+			e.common.hot.renew(key, v, e.stamps)
 		}
 	}
 	for _, ch := range t.changes {
-		e.prepared.adopted(ch.made)
+		e.common.prepared.adopted(ch.made)
 		if ch.cur != nil {
 			ch.cur.stamp = e.stamps
 			ch.cur.change = nil // immutable from now on
 		}
 	}
-	e.prepared.note(t.written)
+	e.common.prepared.note(t.written)
 	t.after, err = e.advance(t.root)
 	if err != nil && t.wait != nil {
 		_ = t.wait()
@@ -79,7 +79,7 @@ func (e *Engine) settle(t *tx) error {
 			return err
 		}
 	}
-	e.times.Observe(clock.System().Now().Sub(t.began))
+	e.common.times.Observe(clock.System().Now().Sub(t.began))
 	e.show(t.after)
 	for _, ch := range t.changes {
 		ch.note(&e.ChangeNotes)

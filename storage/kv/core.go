@@ -11,7 +11,7 @@ import (
 // core is what transactions need of their engine, whatever the engine's store is.
 type core struct {
 	opts     Options
-	host     host
+	host     Backend
 	hot      *hot
 	claims   claims.Table
 	prepared preparations
@@ -22,19 +22,19 @@ type core struct {
 	snapshots atomic.Int64
 }
 
-// host is the part in which engines differ.
-type host interface {
-	// latest returns the latest state, which must be released.
-	latest() (*state, error)
-	// number gives a transaction the number of a new collection or index.
-	number(t *tx) uint32
-	// nextStamp gives an Update a stamp that is not below least.
-	nextStamp(t *tx, least uint64) (uint64, error)
-	// commit applies the writes of an Update, and settle waits until they are safe.
-	commit(t *tx) error
-	settle(t *tx) error
-	// update runs fn in an Update, which commits a snapshot transaction.
-	update(ctx context.Context, replays *snapshot, fn func(*tx) error) error
+// Backend is the part in which engines differ.
+type Backend interface {
+	// Latest returns the latest state, which must be released.
+	Latest() (*state, error)
+	// Number gives a transaction the number of a new collection or index.
+	Number(t *tx) uint32
+	// NextStamp gives an Update a stamp that is not below min.
+	NextStamp(t *tx, min uint64) (uint64, error)
+	// Commit applies the writes of an Update, and Settle waits until they are safe.
+	Commit(t *tx) error
+	Settle(t *tx) error
+	// Update runs fn in an Update, which commits a snapshot transaction.
+	Update(ctx context.Context, replays *snapshot, fn func(*tx) error) error
 }
 
 // attach completes a new description.

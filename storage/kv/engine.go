@@ -40,7 +40,7 @@ type Options struct {
 type Engine struct {
 	storage.Alone
 	storage.ChangeNotes
-	core
+	common  core
 	store   Store
 	current atomic.Pointer[state] // what readers see; nil when closed
 	showing sync.Mutex            // held while current changes
@@ -70,7 +70,7 @@ func Open(store Store, opts Options) (*Engine, error) {
 		return nil, errors.New("kv: no indexer")
 	}
 	e := &Engine{store: store, writer: make(chan struct{}, 1)}
-	e.core.opts, e.core.host, e.core.hot = opts, e, newHot(opts.HotBytes)
+	e.common.opts, e.common.host, e.common.hot = opts, backend{e}, newHot(opts.HotBytes)
 	e.life, e.end = context.WithCancel(context.Background())
 	r, err := e.load()
 	var s *state
@@ -115,7 +115,7 @@ func (e *Engine) load() (*root, error) {
 		for _, x := range c.indexes {
 			e.numbered(x.num)
 		}
-		return errors.Join(c.readStats(v), e.compile(c), r.admit(c))
+		return errors.Join(c.readStats(v), e.common.compile(c), r.admit(c))
 	})
 	if err == nil && len(byNum) > 0 {
 		err = fmt.Errorf("%d collections have no statistics", len(byNum))
@@ -184,7 +184,7 @@ func (e *Engine) clearUnfinished(snap Snapshot, r *root) error {
 		w.del(numberKey(spaceBuilding, num))
 		return nil
 	})
-	if err != nil || len(w.Writes) == 0 || e.opts.ReadOnly {
+	if err != nil || len(w.Writes) == 0 || e.common.opts.ReadOnly {
 		return err
 	}
 	return e.applyNow(e.life, &w)
@@ -204,11 +204,6 @@ func (e *Engine) numbered(num uint32) { e.numbers.Store(max(e.numbers.Load(), nu
 
 // nextNumber gives the next number.
 func (e *Engine) nextNumber() uint32 { return e.numbers.Add(1) }
-
-func (e *Engine) number(*tx) uint32 { return e.nextNumber() }
-
-// nextStamp gives the next stamp: the caller has the right to write.
-func (e *Engine) nextStamp(_ *tx, least uint64) (uint64, error) { return e.NextStamp(least), nil }
 
 // advance makes a root the state that the next writer begins with. The caller has
 // the right to write, and owns the reference to the state.
@@ -359,11 +354,11 @@ func (e *Engine) Compact(ctx context.Context) error {
 // Stats describes the engine.
 func (e *Engine) Stats() (storage.EngineStats, error) {
 	st := storage.EngineStats{
-		Name:          e.opts.Name,
-		Persistent:    e.opts.Persistent,
-		Commits:       e.commits.Load(),
-		CommitTimes:   e.times.Counts(),
-		OpenSnapshots: e.snapshots.Load(),
+		Name:          e.common.opts.Name,
+		Persistent:    e.common.opts.Persistent,
+		Commits:       e.common.commits.Load(),
+		CommitTimes:   e.common.times.Counts(),
+		OpenSnapshots: e.common.snapshots.Load(),
 	}
 	return st, e.store.Stats(&st)
 }
@@ -398,4 +393,24 @@ func (e *Engine) Close() error {
 		e.closeErr = e.store.Close()
 	})
 	return e.closeErr
+}
+
+// backend is the engine as its transactions see it.
+type backend struct{ e *Engine }
+
+var _ Backend = backend{}
+
+func (b backend) Latest() (*state, error) { return b.e.latest() }
+
+func (b backend) Number(*tx) uint32 { return b.e.nextNumber() }
+
+// NextStamp gives the next stamp: the caller has the right to write.
+func (b backend) NextStamp(_ *tx, min uint64) (uint64, error) { return b.e.NextStamp(min), nil }
+
+func (b backend) Commit(t *tx) error { return b.e.commit(t) }
+
+func (b backend) Settle(t *tx) error { return b.e.settle(t) }
+
+func (b backend) Update(ctx context.Context, replays *snapshot, fn func(*tx) error) error {
+	return b.e.update(ctx, replays, fn)
 }

@@ -43,7 +43,7 @@ func (c Claim) id() string {
 
 // recordClaim is the claim of a record.
 func recordClaim(num uint32, id storage.RecordID) Claim {
-	return Claim{Num: num, Key: appendRecordKey(nil, num, id)[collPrefix:]}
+	return Claim{Num: num, Key: withinColl(appendRecordKey(nil, num, id))}
 }
 
 // nameClaim is the claim of a name.
@@ -59,8 +59,8 @@ func useClaims(ns storage.Namespace) Claim {
 // ask claims in one round trip what is missing, and checks what r says. It fails if
 // another transaction has one of the claims, or if what they are of has changed since
 // the snapshot.
-func (f *distant) ask(ctx context.Context, r ClaimRequest) error {
-	own, before := f.far, &f.far.pending
+func (t *dtx) ask(ctx context.Context, r ClaimRequest) error {
+	own, before := t.far, &t.far.pending
 	take := before.Take
 	for _, c := range r.Take {
 		if _, held := own.held[c.id()]; !held {
@@ -76,7 +76,7 @@ func (f *distant) ask(ctx context.Context, r ClaimRequest) error {
 	if len(r.Take)+len(r.Same)+len(r.New) == 0 {
 		return nil
 	}
-	head, _ := f.snap.Head()
+	head, _ := t.from.Head()
 	r.Txn, r.Seen, own.tried = own.txn, head.Version, true
 	granted, same, err := own.store.Claim(ctx, &r)
 	if err != nil {
@@ -99,101 +99,116 @@ func (f *distant) ask(ctx context.Context, r ClaimRequest) error {
 	return nil
 }
 
-// ClaimLater makes the writes that follow wait with their claims for Claim.
-func (s *snapshot) ClaimLater() {
-	if s.distant != nil {
-		s.distant.far.later = true
-	}
+// txn is a snapshot transaction, as its caller has it.
+type txn struct {
+	*snapshot
+	state *dtx
 }
+
+var _ storage.LateClaimer = txn{}
+
+// ClaimLater makes the writes that follow wait with their claims for Claim.
+func (s txn) ClaimLater() { s.state.far.later = true }
 
 // Claim claims what has been written since ClaimLater.
-func (s *snapshot) Claim() error {
-	if s.distant == nil || s.done || !s.distant.far.later {
+func (s txn) Claim() error {
+	if s.state.done || !s.state.far.later {
 		return nil
 	}
-	s.distant.far.later = false
-	return s.distant.ask(s.ctx, ClaimRequest{})
+	s.state.far.later = false
+	return s.state.ask(s.state.ctx, ClaimRequest{})
 }
 
-var _ storage.LateClaimer = (*snapshot)(nil)
+// ClaimUse notes that a snapshot transaction writes to a collection: its next request claims
+// that. If this server knows the latest catalog, the collection must be described there as
+// in the snapshot.
+func (t *dtx) ClaimUse(ns storage.Namespace, c *coll) (current bool, err error) {
+	t.noteUse(ns)
+	if !t.engine.store.Current() {
+		return false, nil
+	}
+	cat, err := t.engine.latestCatalog()
+	if err == nil && !sameCatalog(cat.root.get(ns), c) {
+		err = storage.ErrConflict
+	}
+	return err == nil, err
+}
 
-// use notes that a snapshot transaction writes to a collection.
-func (f *distant) use(ns storage.Namespace) {
+func (t *dtx) noteUse(ns storage.Namespace) {
 	c := useClaims(ns)
-	c.Key, c.All = binary.BigEndian.AppendUint64(c.Key, uint64(f.far.txn)), false
-	_, held := f.far.held[c.id()]
-	if held || slices.ContainsFunc(f.far.pending.Take, func(d Claim) bool { return d.id() == c.id() }) {
+	c.Key, c.All = binary.BigEndian.AppendUint64(c.Key, uint64(t.far.txn)), false
+	_, held := t.far.held[c.id()]
+	if held || slices.ContainsFunc(t.far.pending.Take, func(d Claim) bool { return d.id() == c.id() }) {
 		return
 	}
-	f.far.pending.Take = append(f.far.pending.Take, c)
-	f.far.pending.Free = append(f.far.pending.Free, nameClaim(ns))
+	t.far.pending.Take = append(t.far.pending.Take, c)
+	t.far.pending.Free = append(t.far.pending.Free, nameClaim(ns))
 }
 
-// checkFar fails if a transaction of another server has a claim. A draft only
-// notes it, for the trip that takes the lock.
-func (t *tx) checkFar(c Claim) error {
-	f := t.distant
+// check fails if a transaction of another server has a claim. A draft only notes it, for the
+// trip that takes the lock.
+func (t *dtx) check(c Claim) error {
 	switch {
-	case f == nil || t.snap != nil:
-	case f.phase == drafting:
-		if !f.alone() {
-			f.memory.claim(c)
+	case t.tx.snap != nil:
+	case t.phase == drafting:
+		if !t.alone() {
+			t.memory.claim(c)
 		}
-	case f.phase == committing:
-		return f.known.free(t.ctx, c)
+	case t.phase == committing:
+		return t.known.free(t.ctx, c)
 	}
 	return nil
 }
 
-// checkNameFar fails if a transaction of another server has claimed a name, or has
-// written to the collection.
-func (t *tx) checkNameFar(ns storage.Namespace) error {
-	if t.distant == nil {
-		return nil
-	}
-	if err := t.checkFar(useClaims(ns)); err != nil {
+// CheckUse fails if a transaction of another server has claimed a name.
+func (t *dtx) CheckUse(ns storage.Namespace) error { return t.check(nameClaim(ns)) }
+
+// CheckName fails if a transaction of another server has claimed a name, or has written to
+// the collection.
+func (t *dtx) CheckName(ns storage.Namespace) error {
+	if err := t.check(useClaims(ns)); err != nil {
 		return err
 	}
-	return t.checkFar(nameClaim(ns))
+	return t.check(nameClaim(ns))
 }
 
-// claimRecordFar claims a record that the transaction's own state has.
-func (t *tx) claimRecordFar(c *coll, id storage.RecordID) error {
-	return t.distant.ask(t.ctx, ClaimRequest{
-		Take: []Claim{recordClaim(c.num, id)},
-		Same: [][]byte{appendRecordKey(nil, c.num, id)},
+// CheckRecord fails if a transaction of another server has claimed a record.
+func (t *dtx) CheckRecord(num uint32, id storage.RecordID) error {
+	return t.check(recordClaim(num, id))
+}
+
+// ClaimRecord claims a record that the transaction's own state has.
+func (t *dtx) ClaimRecord(num uint32, id storage.RecordID) error {
+	return t.ask(t.ctx, ClaimRequest{
+		Take: []Claim{recordClaim(num, id)},
+		Same: [][]byte{appendRecordKey(nil, num, id)},
 	})
 }
 
-// claimNameFar claims a name. The caller checks what it names.
-func (t *tx) claimNameFar(ns storage.Namespace) error {
-	if t.distant == nil {
-		return nil
-	}
-	return t.distant.ask(t.ctx, ClaimRequest{Take: []Claim{nameClaim(ns)}})
+// ClaimName claims a name. The caller checks what it names.
+func (t *dtx) ClaimName(ns storage.Namespace) error {
+	return t.ask(t.ctx, ClaimRequest{Take: []Claim{nameClaim(ns)}})
 }
 
-// claimKeysFar is claimKeys over a shared store: all keys of a record in one trip.
-func (t *tx) claimKeysFar(c *coll, diffs []keydiff.Change) error {
+// ClaimKeys claims the keys of a record that are added to unique indexes, all in one trip.
+func (t *dtx) ClaimKeys(c *coll, diffs []keydiff.Change) error {
 	var r ClaimRequest
 	taken, err := t.claimKeysHere(c, diffs, &r)
-	if t.snap == nil {
+	if t.tx.snap == nil {
 		return err
 	}
 	if err == nil {
-		err = t.distant.ask(t.ctx, r)
+		err = t.ask(t.ctx, r)
 	}
 	if err != nil {
-		for _, k := range taken {
-			t.e.claims.Drop(k, &t.snap.holder)
-		}
+		t.dropClaims(taken)
 	}
 	return err
 }
 
-// claimKeysHere claims keys on this server, and collects what a snapshot
-// transaction must claim in the store. It returns what it has claimed.
-func (t *tx) claimKeysHere(c *coll, diffs []keydiff.Change, r *ClaimRequest) (taken []claims.Key, err error) {
+// claimKeysHere claims keys on this server, and collects what a snapshot transaction must
+// claim in the store. It returns what it has claimed.
+func (t *dtx) claimKeysHere(c *coll, diffs []keydiff.Change, r *ClaimRequest) (taken []claims.Key, err error) {
 	for i, x := range c.indexes {
 		if !x.maker.Unique() {
 			continue
@@ -208,19 +223,22 @@ func (t *tx) claimKeysHere(c *coll, diffs []keydiff.Change, r *ClaimRequest) (ta
 			if c.change.base == nil || x.num >= firstProvisional {
 				continue // nobody else knows the collection, or the index
 			}
-			lo := appendEscaped(appendIndexPrefix(nil, c.num, x.num), order)
-			claim := Claim{Num: c.num, Key: lo[collPrefix:]}
-			if err := t.checkFar(claim); err != nil {
+			s := orderSpan(c.num, x.num, order)
+			claim := Claim{Num: c.num, Key: withinColl(s.Lo)}
+			if err := t.check(claim); err != nil {
 				return taken, err
 			}
 			if first {
 				taken = append(taken, k)
-				r.Take, r.New = append(r.Take, claim), append(r.New, Span{Lo: lo, Hi: after(lo)})
+				r.Take, r.New = append(r.Take, claim), append(r.New, s)
 			}
 		}
 	}
 	return taken, nil
 }
+
+// EndClaims releases the claims of a snapshot transaction, unless its commit has.
+func (t *dtx) EndClaims() { t.far.end() }
 
 // end releases the claims of a snapshot transaction, unless its commit has.
 func (f *far) end() {
@@ -243,21 +261,21 @@ func (m *memory) claim(c Claim) {
 
 // replaying notes the claims of the transaction that a draft commits.
 func (m *memory) replaying(s *snapshot) {
-	if s != nil && s.distant != nil {
-		m.txn, m.held = s.distant.far.txn, len(s.distant.far.held)
+	if s != nil {
+		m.txn, m.held = of(s.tx).far.txn, len(of(s.tx).far.held)
 	}
 }
 
 // foresee reads what the commit of a transaction will need, in one round trip.
 func (d drafted) foresee(ctx context.Context, s *snapshot) error {
-	if s == nil || s.distant == nil {
+	if s == nil {
 		return nil
 	}
 	var r Request
-	for _, key := range s.distant.far.same {
+	for _, key := range of(s.tx).far.same {
 		r.Points = append(r.Points, Point{Key: key})
 	}
-	for _, span := range s.distant.far.news {
+	for _, span := range of(s.tx).far.news {
 		r.Ends = append(r.Ends, End{Span: span})
 	}
 	if r.Empty() {

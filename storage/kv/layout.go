@@ -50,6 +50,25 @@ func appendRecordKey(b []byte, num uint32, id storage.RecordID) []byte {
 	return binary.BigEndian.AppendUint64(appendCollection(b, num, kindRecord), uint64(id))
 }
 
+// isRecordKey reports whether a key is that of a record.
+func isRecordKey(key []byte) bool { return key[0] == spaceData && key[collPrefix] == kindRecord }
+
+// recordKeyOf is the key of the record that an entry leads to. The key of the entry ends
+// with the id of the record.
+func recordKeyOf(entry []byte) []byte {
+	b := append(make([]byte, 0, recordPrefix+idSize), entry[:collPrefix]...)
+	return append(append(b, kindRecord), entry[len(entry)-idSize:]...)
+}
+
+// recordOf is the collection and the record of a key of a record, or of an entry that ends
+// with the id of its record.
+func recordOf(key []byte) (num uint32, id storage.RecordID) {
+	return binary.BigEndian.Uint32(key[1:]), storage.RecordID(binary.BigEndian.Uint64(key[len(key)-idSize:]))
+}
+
+// withinColl is the part of a key behind that which all keys of its collection begin with.
+func withinColl(key []byte) []byte { return key[collPrefix:] }
+
 // recordID reads the id from the key of a record.
 func recordID(key []byte) storage.RecordID {
 	return storage.RecordID(binary.BigEndian.Uint64(key[recordPrefix:]))
@@ -115,6 +134,11 @@ func parseEntry(buf, entry []byte) (key []byte, id storage.RecordID, err error) 
 	return key, storage.RecordID(binary.BigEndian.Uint64(entry)), nil
 }
 
+// parseEntryKey is parseEntry for the key of an entry.
+func parseEntryKey(buf, key []byte) ([]byte, storage.RecordID, error) {
+	return parseEntry(buf, key[entryPrefix:])
+}
+
 // after is the first key behind all keys that begin with prefix.
 func after(prefix []byte) []byte {
 	end := bytes.Clone(prefix)
@@ -134,3 +158,9 @@ func dataSpan(num uint32) Span { return spanOf(numberKey(spaceData, num)) }
 func recordSpan(num uint32) Span { return spanOf(appendCollection(nil, num, kindRecord)) }
 
 func indexSpan(num, index uint32) Span { return spanOf(appendIndexPrefix(nil, num, index)) }
+
+// orderSpan is the part of an index whose keys begin with an Order.
+func orderSpan(num, index uint32, order []byte) Span {
+	lo := appendEscaped(appendIndexPrefix(nil, num, index), order)
+	return Span{Lo: lo, Hi: after(lo)}
+}

@@ -3,6 +3,8 @@ package kv
 import (
 	"context"
 	"slices"
+
+	"github.com/duskdb/duskdb/value"
 )
 
 // memory is what a run of an Update without the right to commit has read, so that
@@ -153,7 +155,7 @@ func (d drafted) FirstRecord(ctx context.Context, s Span) (key, record []byte, e
 		if f := d.known.get(s); f != nil {
 			d.m.recent = true
 			d.m.end(s, false, foundEnd{f.entry, f.version})
-			d.m.point(bytesOf(f.record), f.value, f.version)
+			d.m.point(value.StringView(f.record), f.value, f.version)
 			return f.entry, f.value, nil
 		}
 	}
@@ -161,7 +163,7 @@ func (d drafted) FirstRecord(ctx context.Context, s Span) (key, record []byte, e
 	if err == nil {
 		d.m.end(s, false, foundEnd{key, d.version()})
 		if key != nil {
-			d.m.point(recordOf(s.Lo, key), record, d.version())
+			d.m.point(recordKeyOf(key), record, d.version())
 		}
 		if key != nil && d.known != nil && d.alone { // others may write what is written often here
 			d.known.putAgain(s, key, record, d.version())
@@ -188,19 +190,12 @@ func (d drafted) remember(p *pager) *pager {
 		for _, row := range rows {
 			d.m.bytes += len(row.Key) + len(row.Value) + 64
 			if r.page.Joined {
-				d.m.point(recordOf(r.page.Lo, row.Key), row.Value, d.version())
+				d.m.point(recordKeyOf(row.Key), row.Value, d.version())
 			}
 		}
 		r.rows, r.more, r.version = append(r.rows, rows...), more, d.version()
 	}
 	return p
-}
-
-// recordOf is the key of the record that an entry leads to. lo is a key of the
-// same collection.
-func recordOf(lo, entry []byte) []byte {
-	b := append(make([]byte, 0, recordPrefix+idSize), lo[:collPrefix]...)
-	return append(append(b, kindRecord), entry[len(entry)-idSize:]...)
 }
 
 // recalled is the state that the run that counts reads: what drafts have read,
@@ -250,7 +245,7 @@ func recollect(list []*memory, known func(num uint32) bool) *recollection {
 			}
 			points[key] = len(c.values)
 			c.values = append(c.values, v)
-			c.request.Points = append(c.request.Points, Point{Key: bytesOf(key), Seen: v.version})
+			c.request.Points = append(c.request.Points, Point{Key: value.StringView(key), Seen: v.version})
 		}
 		for key, found := range m.ends {
 			if i, again := ends[key]; again {
@@ -260,7 +255,7 @@ func recollect(list []*memory, known func(num uint32) bool) *recollection {
 			} else {
 				ends[key] = len(c.ends)
 				c.ends, c.found = append(c.ends, key), append(c.found, found)
-				c.request.Ends = append(c.request.Ends, End{Span: Span{bytesOf(key.lo), bytesOf(key.hi)}, Last: key.last})
+				c.request.Ends = append(c.request.Ends, End{Span: Span{value.StringView(key.lo), value.StringView(key.hi)}, Last: key.last})
 			}
 		}
 		for _, r := range m.ranges {
@@ -315,7 +310,7 @@ func (c *recollection) recall(from SharedSnapshot, reply *Reply) *recalled {
 		if reply.Points[i].Same {
 			v = c.values[i].value
 		}
-		r.points[view(c.request.Points[i].Key)] = v
+		r.points[value.BytesView(c.request.Points[i].Key)] = v
 	}
 	for i := range reply.Ends {
 		r.ends[c.ends[i]] = reply.Ends[i].Key
@@ -412,7 +407,7 @@ func (r *recalled) FirstRecord(ctx context.Context, s Span) (key, record []byte,
 	if key == nil {
 		return nil, nil, nil
 	}
-	record, err = r.Get(ctx, recordOf(s.Lo, key))
+	record, err = r.Get(ctx, recordKeyOf(key))
 	return key, record, err
 }
 
@@ -448,7 +443,7 @@ func (r *recalled) replay(p *pager) Iterator {
 		rows = make([]KV, len(seen.rows))
 		for i, row := range seen.rows {
 			rows[i] = KV{row.Key, nil}
-			v, ok := r.point(recordOf(p.page.Lo, row.Key))
+			v, ok := r.point(recordKeyOf(row.Key))
 			if !ok {
 				return p // not remembered as a whole
 			}
@@ -457,7 +452,7 @@ func (r *recalled) replay(p *pager) Iterator {
 	} else if seen.page.Joined {
 		rows = make([]KV, len(seen.rows))
 		for i, row := range seen.rows {
-			rows[i] = KV{row.Key, empty}
+			rows[i] = KV{row.Key, []byte{}}
 		}
 	}
 	if r.guess != nil {

@@ -2,9 +2,11 @@ package kv
 
 import (
 	"bytes"
+	"context"
 
 	"github.com/tidwall/btree"
 
+	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -184,4 +186,37 @@ func (a *arena) keep(b []byte) []byte {
 	start := len(a.room)
 	a.room = append(a.room, b...)
 	return a.room[start:len(a.room):len(a.room)]
+}
+
+// nothing is a state without any keys.
+type nothing struct{}
+
+func (nothing) Get(context.Context, []byte) ([]byte, error) { return nil, nil }
+
+func (nothing) GetMany(context.Context, [][]byte, func(int, []byte) bool) error { return nil }
+
+func (nothing) Scan(context.Context, []byte, []byte, bool) Iterator { return noRows{} }
+
+func (nothing) Close() {}
+
+type noRows struct{}
+
+func (noRows) Next() bool { return false }
+
+func (noRows) Key() []byte { return nil }
+
+func (noRows) Value() ([]byte, error) { return nil, nil }
+
+func (noRows) Close() error { return nil }
+
+// ownHolder is the record that has an Order in a unique index among the writes of the
+// transaction alone, or 0.
+func (t *tx) ownHolder(c *coll, x *index, order []byte) (storage.RecordID, error) {
+	return reader{snap: nothing{}, over: t.over}.find(t.ctx, c, x, order)
+}
+
+// ownGreatest is the key of the last entry of an index among the writes of the
+// transaction.
+func (t *tx) ownGreatest(c *coll, x *index) ([]byte, error) {
+	return reader{snap: nothing{}, over: t.over}.greatest(t.ctx, c, x)
 }

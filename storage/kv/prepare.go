@@ -105,7 +105,7 @@ func (e *Engine) PrepareIndex(ctx context.Context, ns storage.Namespace, spec st
 		return nil, err
 	}
 	release = sync.OnceFunc(func() { e.endPreparation(p) })
-	maker, err := e.opts.Indexer.Index(c.info.Options, p.spec)
+	maker, err := e.common.opts.Indexer.Index(c.info.Options, p.spec)
 	if err != nil {
 		release()
 		return nil, err
@@ -115,9 +115,9 @@ func (e *Engine) PrepareIndex(ctx context.Context, ns storage.Namespace, spec st
 		release()
 		return nil, err
 	}
-	e.prepared.mu.Lock()
+	e.common.prepared.mu.Lock()
 	p.index = x
-	e.prepared.mu.Unlock()
+	e.common.prepared.mu.Unlock()
 	return release, nil
 }
 
@@ -138,15 +138,15 @@ func (e *Engine) startPreparation(ctx context.Context, ns storage.Namespace, spe
 		return nil, nil, storage.ErrNotFound
 	}
 	p := &preparation{num: c.num, options: c.info.Options, spec: cloneSpec(spec), base: base, changed: map[storage.RecordID]bool{}}
-	e.prepared.n.Add(1)
-	e.prepared.add(p)
+	e.common.prepared.n.Add(1)
+	e.common.prepared.add(p)
 	return c, p, nil
 }
 
 // endPreparation forgets a preparation. Entries that no index has adopted are
 // removed.
 func (e *Engine) endPreparation(p *preparation) {
-	e.prepared.remove(p)
+	e.common.prepared.remove(p)
 	defer p.base.release()
 	if p.index == nil {
 		return
@@ -204,10 +204,10 @@ func (e *Engine) fill(ctx context.Context, p *preparation, c *coll, x *index) er
 	}
 	if err != nil {
 		// The entries go with the mark.
-		e.prepared.mu.Lock()
+		e.common.prepared.mu.Lock()
 		p.index = x
 		p.used = true
-		e.prepared.mu.Unlock()
+		e.common.prepared.mu.Unlock()
 	}
 	return err
 }

@@ -419,7 +419,7 @@ func (r reader) scanBounded(ctx context.Context, c *coll, x *index, rg storage.K
 		if bytes.Compare(s.Lo, s.Hi) >= 0 {
 			return nil
 		}
-		return r.scanFar(ctx, j, c, rg, s, fn)
+		return r.scanWithRecords(ctx, j, c, rg, s, fn)
 	}
 	records := r.frozen(recordSpan(c.num))
 	var b batch

@@ -3,6 +3,8 @@ package kv
 import (
 	"hash/maphash"
 	"sync"
+
+	"github.com/duskdb/duskdb/value"
 )
 
 // recent remembers which records were found by their keys lately. Drafts take them for
@@ -33,7 +35,7 @@ func (r *recent) put(s Span, entry, value []byte, version int64) {
 	if len(value) > mostRecentBytes || value == nil {
 		return
 	}
-	f := &found{lo: string(s.Lo), record: string(recordOf(s.Lo, entry)), entry: entry, value: value, version: version}
+	f := &found{lo: string(s.Lo), record: string(recordKeyOf(entry)), entry: entry, value: value, version: version}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.now) >= mostRecent || r.now == nil {
@@ -70,9 +72,9 @@ var recentSeed = maphash.MakeSeed()
 func (r *recent) get(s Span) *found {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	f := r.now[view(s.Lo)]
+	f := r.now[value.BytesView(s.Lo)]
 	if f == nil {
-		f = r.old[view(s.Lo)]
+		f = r.old[value.BytesView(s.Lo)]
 	}
 	if f == nil || r.records[f.record] != f {
 		return nil
@@ -88,10 +90,10 @@ func (r *recent) wrote(list []Write, version int64) {
 		return
 	}
 	for _, w := range list {
-		if w.Key[0] != spaceData || w.Key[collPrefix] != kindRecord {
+		if !isRecordKey(w.Key) {
 			continue
 		}
-		f := r.records[view(w.Key)]
+		f := r.records[value.BytesView(w.Key)]
 		if f == nil {
 			continue
 		}
@@ -108,13 +110,13 @@ func (r *recent) wrote(list []Write, version int64) {
 func removes(list []Write, key []byte) bool {
 	lo, hi := 0, len(list) // they are in the order of their keys, but for what is of whole collections
 	for lo < hi {
-		if mid := (lo + hi) / 2; view(list[mid].Key) < view(key) {
+		if mid := (lo + hi) / 2; value.BytesView(list[mid].Key) < value.BytesView(key) {
 			lo = mid + 1
 		} else {
 			hi = mid
 		}
 	}
-	return lo < len(list) && view(list[lo].Key) == view(key) && list[lo].Value == nil
+	return lo < len(list) && value.BytesView(list[lo].Key) == value.BytesView(key) && list[lo].Value == nil
 }
 
 // forget drops what was not as it was remembered.

@@ -8,19 +8,6 @@ import (
 // remote is a state of a shared store as transactions read it.
 type remote struct{ SharedSnapshot }
 
-// joiner is a Snapshot that follows the entries of indexes to their records.
-type joiner interface {
-	Snapshot
-	// First returns the first key of a range, or nil.
-	First(ctx context.Context, s Span) ([]byte, error)
-	// FirstRecord returns the first entry of a range and its record, or nil.
-	FirstRecord(ctx context.Context, s Span) (key, record []byte, err error)
-	// ScanRecords is Scan with the records of the entries as their values.
-	ScanRecords(ctx context.Context, s Span, reverse, resumed bool, h hint) Iterator
-	// ScanSome is Scan with what is known of it in advance.
-	ScanSome(ctx context.Context, s Span, reverse bool, h hint) Iterator
-}
-
 var _ joiner = remote{}
 
 // viewed is a state as Views read it: what they find is remembered for drafts.

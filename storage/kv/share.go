@@ -37,4 +37,6 @@ func (s sharing) BeginGroup(ctx context.Context) (share.Run, error) {
 }
 
 // Apart reports whether the updates of a group may succeed one by one.
-func (s sharing) Apart(err error) bool { return s.e.opts.Apart != nil && s.e.opts.Apart(err) }
+func (s sharing) Apart(err error) bool {
+	return s.e.common.opts.Apart != nil && s.e.common.opts.Apart(err)
+}

@@ -24,7 +24,7 @@ import (
 // all servers in order, and reads again what the drafts have read, as far as it has
 // changed. The updates run on that, and a second round trip commits.
 type Shared struct {
-	core
+	common  core
 	store   SharedStore
 	known   atomic.Pointer[catalog] // nil when closed
 	naming  sync.Mutex              // held while known changes
@@ -50,7 +50,6 @@ type Shared struct {
 var (
 	_ storage.Engine = (*Shared)(nil)
 	_ storage.Sharer = (*Shared)(nil)
-	_ host           = (*Shared)(nil)
 
 	_ storage.BriefViewer      = (*Shared)(nil)
 	_ storage.SnapshotNumberer = (*Shared)(nil)
@@ -77,7 +76,7 @@ func OpenShared(ctx context.Context, store SharedStore, opts Options) (*Shared, 
 		return nil, errors.New("kv: no indexer")
 	}
 	e := &Shared{store: store, writer: make(chan struct{}, 1)}
-	e.core.opts, e.core.host = opts, e
+	e.common.opts, e.common.host = opts, backendd{e}
 	e.provisional.Store(firstProvisional)
 	e.head.Store(&Head{})
 	e.life, e.end = context.WithCancel(context.Background())
@@ -110,10 +109,10 @@ func (e *Shared) view(ctx context.Context, brief bool, fn func(storage.Tx) error
 	return e.settled(ctx, func(cat *catalog) (SharedSnapshot, error, error) {
 		snap := e.store.Snapshot(cat.version, brief)
 		brief = false
-		t := e.on(ctx, cat, viewed{remote{snap}, &e.recent}, &distant{phase: viewing, snap: snap, e: e, cat: cat})
+		t := e.on(ctx, viewed{remote{snap}, &e.recent}, &dtx{phase: viewing, from: snap, cat: cat})
 		defer t.End()
-		err := fn(t)
-		return snap, err, t.fresh()
+		err := fn(&t.tx)
+		return snap, err, t.CheckCatalog()
 	})
 }
 
@@ -178,18 +177,17 @@ func (e *Shared) wait(ctx context.Context, pause *storage.Backoff) error {
 	}
 }
 
-// on makes a transaction.
-func (e *Shared) on(ctx context.Context, cat *catalog, snap Snapshot, f *distant) *tx {
-	s := &state{root: cat.root, snap: snap}
-	s.refs.Store(1)
-	return &tx{e: &e.core, ctx: ctx, base: s, root: cat.root, reader: reader{snap: snap}, distant: f}
+// on completes a transaction that reads a state.
+func (e *Shared) on(ctx context.Context, snap Snapshot, t *dtx) *dtx {
+	t.engine = e
+	t.tx.on(ctx, &e.common, newState(t.cat.root, snap, nil), t)
+	return t
 }
 
 // draft is what a run without the right to commit needs, in one piece of memory.
 type draft struct {
-	tx      tx
+	tx      dtx
 	state   state
-	distant distant
 	scratch scratch
 	memory  memory
 }
@@ -211,12 +209,11 @@ func (e *Shared) draftWith(ctx context.Context, known *recent, replays *snapshot
 		brief = false
 		d := &draft{}
 		m = &d.memory
-		d.distant = distant{phase: drafting, snap: snap, memory: m, hope: hope, e: e, cat: cat, rough: replays != nil && !replays.exact}
 		from := drafted{remote{snap}, m, known, e.store.Alone()}
-		d.state = state{root: cat.root, snap: from}
-		d.state.refs.Store(1)
+		d.tx = dtx{engine: e, phase: drafting, from: snap, cat: cat, memory: m, hope: hope, rough: replays != nil && !replays.exact}
+		d.state.init(cat.root, from)
 		t := &d.tx
-		*t = tx{e: &e.core, ctx: ctx, base: &d.state, root: cat.root, reader: reader{snap: d.state.snap}, distant: &d.distant}
+		t.tx.on(ctx, &e.common, &d.state, t)
 		t.write(&d.scratch)
 		defer t.End()
 		t.replays = replays
@@ -224,9 +221,9 @@ func (e *Shared) draftWith(ctx context.Context, known *recent, replays *snapshot
 		if err := from.foresee(ctx, replays); err != nil {
 			return snap, err, nil
 		}
-		err := fn(t)
-		if done = t.touched == 0 && !t.distant.guess; done {
-			return snap, err, t.fresh()
+		err := fn(&t.tx)
+		if done = t.Touched() == 0 && !t.guess; done {
+			return snap, err, t.CheckCatalog()
 		}
 		return snap, nil, nil
 	})
@@ -243,8 +240,7 @@ func (e *Shared) latest() (*state, error) {
 			snap.Close()
 			return snap, err, err
 		}
-		s = &state{root: cat.root, snap: remote{snap}, distant: snap}
-		s.refs.Store(1)
+		s = newState(cat.root, remote{snap}, func(ctx context.Context, c *coll) (*coll, error) { return loadFrom(ctx, snap, c) })
 		return snap, nil, nil
 	})
 	if err != nil {
@@ -253,29 +249,9 @@ func (e *Shared) latest() (*state, error) {
 	return s, nil
 }
 
-// number gives the next number in a commit, and otherwise one that is not stored.
-func (e *Shared) number(t *tx) uint32 {
-	if t.distant.phase != committing {
-		return e.provisional.Add(1)
-	}
-	t.distant.head.Numbers++
-	return t.distant.head.Numbers
-}
-
-// nextStamp gives the next stamp.
-func (e *Shared) nextStamp(t *tx, least uint64) (uint64, error) {
-	if f := t.distant; f.phase == drafting {
-		f.guess = true
-		f.mark = max(f.mark+1, e.stamp.Load()+1, least)
-		return f.mark, nil
-	}
-	t.distant.head.Stamp = max(t.distant.head.Stamp+1, least)
-	return t.distant.head.Stamp, nil
-}
-
 // Stamp changes with every committed change of a collection that is known here.
 func (e *Shared) Stamp(ns storage.Namespace) (uint64, error) {
-	watched := e.opts.Watched != nil && e.opts.Watched(ns)
+	watched := e.common.opts.Watched != nil && e.common.opts.Watched(ns)
 	current := e.store.Current()
 	known := current && (watched || e.store.Alone())
 	cat, err := e.latestCatalog() // later: what had to be seen is in it
@@ -304,7 +280,7 @@ func (e *Shared) Lease(job string) bool { return e.store.Lease(job) }
 // Snapshots are few: each has a connection of its own, and keeps the database from
 // removing old rows.
 func (e *Shared) Snapshots() storage.SnapshotLimits {
-	return storage.SnapshotLimits{Most: e.opts.Snapshots, Age: time.Minute}
+	return storage.SnapshotLimits{Most: e.common.opts.Snapshots, Age: time.Minute}
 }
 
 // Sync returns when all updates committed before the call are on disk.
@@ -326,11 +302,11 @@ func (e *Shared) Compact(ctx context.Context) error {
 // Stats describes the engine.
 func (e *Shared) Stats() (storage.EngineStats, error) {
 	st := storage.EngineStats{
-		Name:          e.opts.Name,
-		Persistent:    e.opts.Persistent,
-		Commits:       e.commits.Load(),
-		CommitTimes:   e.times.Counts(),
-		OpenSnapshots: e.snapshots.Load(),
+		Name:          e.common.opts.Name,
+		Persistent:    e.common.opts.Persistent,
+		Commits:       e.common.commits.Load(),
+		CommitTimes:   e.common.times.Counts(),
+		OpenSnapshots: e.common.snapshots.Load(),
 	}
 	return st, e.store.Stats(&st)
 }
@@ -347,4 +323,50 @@ func (e *Shared) Close() (err error) {
 		err = e.store.Close()
 	})
 	return err
+}
+
+// backend is the engine as its transactions see it.
+type backendd struct{ e *Shared }
+
+var _ Backend = backendd{}
+
+// Latest returns the latest state.
+func (b backendd) Latest() (*state, error) { return b.e.latest() }
+
+// Number gives the next number in a commit, and otherwise one that is not stored.
+func (b backendd) Number(t *tx) uint32 {
+	d := of(t)
+	if d.phase != committing {
+		return b.e.provisional.Add(1)
+	}
+	d.head.Numbers++
+	return d.head.Numbers
+}
+
+// NextStamp gives the next stamp.
+func (b backendd) NextStamp(t *tx, min uint64) (uint64, error) {
+	d := of(t)
+	if d.phase == drafting {
+		d.guess = true
+		d.mark = max(d.mark+1, b.e.stamp.Load()+1, min)
+		return d.mark, nil
+	}
+	d.head.Stamp = max(d.head.Stamp+1, min)
+	return d.head.Stamp, nil
+}
+
+// Commit commits the writes of an Update.
+func (b backendd) Commit(t *tx) error { return b.e.commit(of(t)) }
+
+// Settle waits until the other servers have seen what they must see.
+func (b backendd) Settle(t *tx) error {
+	if seen := of(t).seen; seen != nil {
+		seen()
+	}
+	return nil
+}
+
+// Update runs fn in an Update, which commits a snapshot transaction.
+func (b backendd) Update(ctx context.Context, replays *snapshot, fn func(*tx) error) error {
+	return b.e.update(ctx, replays, fn)
 }

@@ -37,7 +37,7 @@ func (e *Shared) follow(h Head, rows []StatsRow) (news bool, err error) {
 	next.colls.Scan(func(ce catalogEntry) bool {
 		if row, ok := changed[ce.coll.num]; ok && ce.coll.stamp < uint64(row.Version) {
 			var c *coll
-			if c, err = ce.coll.exactly(row); err == nil {
+			if c, err = ce.coll.withStats(uint64(row.Version), row.Row); err == nil {
 				c.bare = true
 				renewed = append(renewed, c)
 			}
@@ -152,5 +152,5 @@ func (e *Shared) describe(was *coll, row CatalogRow) (*coll, error) {
 		}
 		return c, nil
 	}
-	return c, e.compile(c)
+	return c, e.common.compile(c)
 }

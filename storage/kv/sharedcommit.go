@@ -2,7 +2,6 @@ package kv
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"time"
 
@@ -63,7 +62,7 @@ func (e *Shared) updateOnce(ctx context.Context, replays *snapshot, fn func(*tx)
 }
 
 // updateFirst is the part of an Update that needs the right to write.
-func (e *Shared) updateFirst(ctx context.Context, replays *snapshot, fn func(*tx) error, m *memory) (*tx, error) {
+func (e *Shared) updateFirst(ctx context.Context, replays *snapshot, fn func(*tx) error, m *memory) (*dtx, error) {
 	if err := e.lockWriter(ctx); err != nil {
 		return nil, err
 	}
@@ -74,15 +73,15 @@ func (e *Shared) updateFirst(ctx context.Context, replays *snapshot, fn func(*tx
 	}
 	defer t.End()
 	t.replays = replays
-	if err := t.sound(fn(t)); err != nil {
+	if err := t.sound(fn(&t.tx)); err != nil {
 		return nil, err
 	}
 	return t, t.Commit()
 }
 
 // sound replaces the error of a function whose reads have failed.
-func (t *tx) sound(err error) error {
-	if err != nil && t.distant.turn != nil && t.distant.turn.Lost() {
+func (t *dtx) sound(err error) error {
+	if err != nil && t.turn != nil && t.turn.Lost() {
 		return errors.Join(ErrAgain, err)
 	}
 	return err
@@ -96,7 +95,7 @@ func (e *Shared) lockWriter(ctx context.Context) error {
 func (e *Shared) unlockWriter() { e.writer <- struct{}{} }
 
 // beginCommit takes the lock and begins the run that counts.
-func (e *Shared) beginCommit(ctx context.Context, drafts []*memory) (*tx, error) {
+func (e *Shared) beginCommit(ctx context.Context, drafts []*memory) (*dtx, error) {
 	c := recollect(drafts, func(num uint32) bool { return num < firstProvisional })
 	turn, reply, err := e.store.Lock(ctx, &c.request)
 	if err != nil {
@@ -113,50 +112,50 @@ func (e *Shared) beginCommit(ctx context.Context, drafts []*memory) (*tx, error)
 		turn.Close()
 		return nil, err
 	}
-	f := &distant{phase: committing, snap: turn, e: e, cat: cat, turn: turn, head: head, stats: map[uint32]StatsRow{}}
+	t := &dtx{phase: committing, from: turn, cat: cat, turn: turn, head: head, stats: map[uint32]StatsRow{}}
 	for _, row := range reply.Stats {
-		f.stats[row.Num] = row
+		t.stats[row.Num] = row
 	}
-	f.known = c.recall(turn, reply)
-	return e.on(ctx, cat, f.known, f).write(&e.memory), nil
+	t.known = c.recall(turn, reply)
+	e.on(ctx, t.known, t).write(&e.memory)
+	return t, nil
 }
 
 // commit commits the writes of an Update.
-func (e *Shared) commit(t *tx) error {
-	f := t.distant
-	if f.guessing != nil {
+func (e *Shared) commit(t *dtx) error {
+	if t.guessing != nil {
 		return e.commitTentative(t)
 	}
-	before, _ := f.turn.Head()
-	if !t.effective() && f.head.Stamp == before.Stamp {
+	before, _ := t.turn.Head()
+	if !t.effective() && t.head.Stamp == before.Stamp {
 		return nil
 	}
 	defer t.scratch.release()
-	f.head.Version++
+	t.head.Version++
 	for _, ch := range t.changes {
-		if ch.moreArrays() {
+		if moreArrays(ch) {
 			ch.catalog = true
 		}
 		if ch.catalog || ch.cur == nil {
-			f.head.Catalog = f.head.Version
+			t.head.Catalog = t.head.Version
 		}
 	}
 	t.gather(&t.scratch.set)
 	t.scratch.set.Fresh = t.newKeys()
 	began := clock.System().Now()
-	if err := f.turn.Commit(e.life, &t.scratch.set, f.head); err != nil {
+	if err := t.turn.Commit(e.life, &t.scratch.set, t.head); err != nil {
 		return err
 	}
-	e.times.Observe(clock.System().Now().Sub(began))
-	e.recent.wrote(t.scratch.set.Writes, f.head.Version)
-	e.history.add(f.head.Version, t.over, &t.scratch.set)
-	e.commits.Add(1)
+	e.common.times.Observe(clock.System().Now().Sub(began))
+	e.recent.wrote(t.scratch.set.Writes, t.head.Version)
+	e.history.add(t.head.Version, t.over, &t.scratch.set)
+	e.common.commits.Add(1)
 	if t.replays != nil {
-		t.replays.distant.far.tried = false // its claims went with the commit
+		of(t.replays.tx).far.tried = false // its claims went with the commit
 	}
 	e.publish(t)
-	t.seen = func() { f.turn.Seen(e.life, f.head.Version) }
-	if f.head.Catalog < f.head.Version && !e.watched(t) {
+	t.seen = func() { t.turn.Seen(e.life, t.head.Version) }
+	if t.head.Catalog < t.head.Version && !e.watched(t) {
 		t.seen = nil
 	}
 	return nil
@@ -164,7 +163,7 @@ func (e *Shared) commit(t *tx) error {
 
 // newKeys returns a function that reports whether a key is that of a record, or of
 // an entry of one, that nobody has had before: its id is behind all others.
-func (t *tx) newKeys() func(key []byte) bool {
+func (t *dtx) newKeys() func(key []byte) bool {
 	last := make(map[uint32]storage.RecordID, len(t.changes))
 	for _, ch := range t.changes {
 		if ch.cur != nil && ch.base != nil && ch.cur.num == ch.base.num {
@@ -172,15 +171,16 @@ func (t *tx) newKeys() func(key []byte) bool {
 		}
 	}
 	return func(key []byte) bool {
-		before, ok := last[binary.BigEndian.Uint32(key[1:])]
-		return ok && storage.RecordID(binary.BigEndian.Uint64(key[len(key)-idSize:])) > before
+		num, id := recordOf(key)
+		before, ok := last[num]
+		return ok && id > before
 	}
 }
 
 // watched reports whether a commit has changed a collection that others must see.
-func (e *Shared) watched(t *tx) bool {
+func (e *Shared) watched(t *dtx) bool {
 	for _, ch := range t.changes {
-		if ch.cur != nil && e.opts.Watched != nil && e.opts.Watched(ch.cur.info.Namespace) {
+		if ch.cur != nil && e.common.opts.Watched != nil && e.common.opts.Watched(ch.cur.info.Namespace) {
 			return true
 		}
 	}
@@ -189,7 +189,7 @@ func (e *Shared) watched(t *tx) bool {
 
 // moreArrays reports whether an index was found to have arrays in further fields,
 // which readers must know.
-func (ch *change) moreArrays() bool {
+func moreArrays(ch *change) bool {
 	if ch.cur == nil || ch.base == nil || ch.catalog {
 		return false
 	}
@@ -202,21 +202,20 @@ func (ch *change) moreArrays() bool {
 }
 
 // publish makes what was committed known on this server.
-func (e *Shared) publish(t *tx) {
-	f := t.distant
-	e.learn(f.head)
+func (e *Shared) publish(t *dtx) {
+	e.learn(t.head)
 	for _, ch := range t.changes {
 		if c := ch.cur; c != nil {
-			c.stamp, c.bare, c.change = uint64(f.head.Version), true, nil
+			c.stamp, c.bare, c.change = uint64(t.head.Version), true, nil
 			if ch.catalog {
-				c.entry = f.head.Version
+				c.entry = t.head.Version
 			}
 		}
 	}
 	e.naming.Lock()
 	defer e.naming.Unlock()
 	now := e.known.Load()
-	if now == nil || now.version > f.head.Catalog {
+	if now == nil || now.version > t.head.Catalog {
 		return
 	}
 	next := now.root.fork() // others may have been heard of since the transaction began
@@ -233,13 +232,5 @@ func (e *Shared) publish(t *tx) {
 			next.set(ch.cur)
 		}
 	}
-	e.known.Store(&catalog{root: next, version: f.head.Catalog})
-}
-
-// settle waits until the other servers have seen what they must see.
-func (e *Shared) settle(t *tx) error {
-	if t.seen != nil {
-		t.seen()
-	}
-	return nil
+	e.known.Store(&catalog{root: next, version: t.head.Catalog})
 }

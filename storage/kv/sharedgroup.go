@@ -15,7 +15,7 @@ func (e *Shared) UpdateShared(ctx context.Context, fn func(storage.Tx) error) er
 		return err
 	}
 	return e.persist(ctx, func() error {
-		return e.queue.UpdateWith(ctx, joint{e}, m, func(t storage.Tx) error { return t.(*tx).sound(fn(t)) })
+		return e.queue.UpdateWith(ctx, joint{e}, m, func(t storage.Tx) error { return t.(*dtx).sound(fn(t)) })
 	})
 }
 
@@ -24,8 +24,10 @@ type joint struct{ e *Shared }
 
 var (
 	_ share.Informed  = joint{}
-	_ share.Tentative = (*tx)(nil)
-	_ share.Restarter = (*tx)(nil)
+	_ share.Run       = (*dtx)(nil)
+	_ share.Settler   = (*dtx)(nil)
+	_ share.Tentative = (*dtx)(nil)
+	_ share.Restarter = (*dtx)(nil)
 )
 
 // Writer holds one token: the right to write on this server.
@@ -69,15 +71,15 @@ func (j joint) BeginGroupOf(ctx context.Context, drafts []any, firm bool) (share
 func (joint) Apart(error) bool { return false }
 
 // Restart begins again under the same lock, with nothing of what was written.
-func (t *tx) Restart() share.Run {
-	f := t.distant
-	if f == nil || f.turn == nil || f.turn.Lost() || t.done {
+func (t *dtx) Restart() share.Run {
+	if t.turn == nil || t.turn.Lost() || t.done {
 		return nil
 	}
 	t.done = true // the next one releases the state
 	t.scratch.release()
-	again := &distant{phase: committing, snap: f.snap, e: f.e, cat: f.cat, turn: f.turn, known: f.known, stats: f.stats}
-	again.head, _ = f.turn.Head()
-	next := &tx{e: t.e, ctx: t.ctx, base: t.base, root: t.base.root, reader: reader{snap: t.reader.snap}, distant: again}
-	return next.write(t.scratch)
+	next := &dtx{engine: t.engine, phase: committing, from: t.from, cat: t.cat, turn: t.turn, known: t.known, stats: t.stats}
+	next.head, _ = t.turn.Head()
+	next.tx.on(t.ctx, t.e, t.base, next)
+	next.write(t.scratch)
+	return next
 }

@@ -23,7 +23,7 @@ func (e *Shared) BeginNumbered(ctx context.Context, next func() uint64) (t stora
 
 // hold opens a snapshot transaction on a state that the store chooses at once.
 func (e *Shared) hold(ctx context.Context, choose func(*catalog) (SharedSnapshot, error)) (storage.Txn, error) {
-	var s *snapshot
+	var s storage.Txn
 	err := e.settled(ctx, func(cat *catalog) (SharedSnapshot, error, error) {
 		snap, err := choose(cat)
 		if snap == nil {
@@ -74,9 +74,10 @@ func (e *Shared) catalogOf(ctx context.Context, snap SharedSnapshot, known *root
 }
 
 // holding makes a snapshot transaction on a state.
-func (e *Shared) holding(ctx context.Context, cat *catalog, snap SharedSnapshot) *snapshot {
+func (e *Shared) holding(ctx context.Context, cat *catalog, snap SharedSnapshot) txn {
 	own := &far{store: e.store, txn: rand.Int64() | 1}
-	return e.on(context.WithoutCancel(ctx), cat, remote{snap}, &distant{phase: holding, snap: snap, e: e, cat: cat, far: own}).snapshot()
+	t := e.on(context.WithoutCancel(ctx), remote{snap}, &dtx{phase: holding, from: snap, cat: cat, far: own})
+	return txn{t.snapshot(), t}
 }
 
 // unread stands for a state that could not be had.

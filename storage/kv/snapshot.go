@@ -36,7 +36,7 @@ func (e *Engine) Begin(ctx context.Context) (storage.Txn, error) {
 // snapshot makes a transaction on a state a snapshot transaction.
 func (t *tx) snapshot() *snapshot {
 	s := &snapshot{tx: t.write(new(scratch))}
-	s.tx.snap = s
+	t.snap = s
 	t.e.snapshots.Add(1)
 	return s
 }
@@ -57,7 +57,7 @@ func (s *snapshot) CommitWith(ctx context.Context, last func(storage.Tx) error) 
 		return nil
 	}
 	s.tx.ctx = ctx
-	err := s.e.host.update(ctx, s, func(u *tx) error {
+	err := s.e.host.Update(ctx, s, func(u *tx) error {
 		s.final = make(map[writtenRecord]storage.RecordID)
 		for _, do := range s.log {
 			if err := do(u); err != nil {
@@ -91,8 +91,8 @@ func (s *snapshot) Abort() {
 	}
 	s.End()
 	s.e.claims.Release(&s.holder)
-	if s.distant != nil {
-		s.distant.far.end()
+	if s.cluster != nil {
+		s.cluster.EndClaims()
 	}
 	s.e.snapshots.Add(-1)
 	s.log, s.changes, s.over = nil, nil, nil

@@ -2,6 +2,7 @@ package kv
 
 import (
 	"bytes"
+	"context"
 	"sync/atomic"
 
 	"github.com/tidwall/btree"
@@ -15,12 +16,26 @@ const degree = 8
 // state is a state after a commit: the collections, and a snapshot of the store
 // that belongs to them. Those who read it hold it.
 type state struct {
-	root    *root
-	snap    Snapshot
-	place   uint64 // in the sequence of states
-	stamp   uint64 // of the last commit that it contains
-	refs    atomic.Int64
-	distant SharedSnapshot // of a shared store
+	root  *root
+	snap  Snapshot
+	place uint64 // in the sequence of states
+	stamp uint64 // of the last commit that it contains
+	refs  atomic.Int64
+	// exact returns a collection with exact statistics; nil: all have them.
+	exact func(ctx context.Context, c *coll) (*coll, error)
+}
+
+// newState makes a state that has one reference. exact may be nil.
+func newState(r *root, snap Snapshot, exact func(context.Context, *coll) (*coll, error)) *state {
+	s := &state{exact: exact}
+	s.init(r, snap)
+	return s
+}
+
+// init begins a state with one reference.
+func (s *state) init(r *root, snap Snapshot) {
+	s.root, s.snap = r, snap
+	s.refs.Store(1)
 }
 
 // hold takes a reference. It returns false if the last one has been released.
@@ -182,6 +197,19 @@ func (c *coll) index(name string) *index {
 	for i := range c.info.Indexes {
 		if c.info.Indexes[i].Name == name {
 			return c.indexes[i]
+		}
+	}
+	return nil
+}
+
+// before is an index as it was before the transaction, or nil.
+func (c *coll) before(x *index) *index {
+	if c.change == nil || c.change.base == nil {
+		return nil
+	}
+	for _, y := range c.change.base.indexes {
+		if y.num == x.num {
+			return y
 		}
 	}
 	return nil

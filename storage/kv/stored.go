@@ -150,3 +150,18 @@ func (c *coll) readStats(row []byte) error {
 	}
 	return nil
 }
+
+// withStats returns a copy with the statistics of a row, as of the commit with a stamp. If
+// that is not newer than what is known, more is known.
+func (c *coll) withStats(stamp uint64, row []byte) (*coll, error) {
+	d := c.clone(nil)
+	d.bare = false
+	if stamp == c.stamp {
+		return d, nil
+	}
+	for _, x := range d.indexes {
+		x.top = nil
+	}
+	d.stamp = stamp
+	return d, d.readStats(row)
+}

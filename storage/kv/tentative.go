@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+
+	"github.com/duskdb/duskdb/value"
 )
 
 // A tentative commit makes one round trip instead of two. It does not take the lock
@@ -101,14 +103,14 @@ func (g *guess) end(id endKey) (key []byte, ok bool) {
 
 // hope takes a unique key that no draft has looked for to be new.
 func (g *guess) hope(c *coll, x *index, order []byte) {
-	lo := appendEscaped(appendIndexPrefix(nil, c.num, x.num), order)
-	id := endKey{string(lo), string(after(lo)), false}
+	s := orderSpan(c.num, x.num, order)
+	id := endKey{string(s.Lo), string(s.Hi), false}
 	if _, ok := g.ends[id]; ok {
 		return
 	}
 	g.ends[id] = len(g.from.ends)
 	g.from.ends, g.from.found = append(g.from.ends, id), append(g.from.found, foundEnd{})
-	g.from.request.Ends = append(g.from.request.Ends, End{Span: Span{Lo: lo, Hi: after(lo)}})
+	g.from.request.Ends = append(g.from.request.Ends, End{Span: s})
 }
 
 // stat notes that the statistics of a collection are used.
@@ -176,7 +178,7 @@ func (unseen) Close() {}
 
 // beginTentative begins a run without the lock; nil: it is not worth it, or not
 // possible. The caller has the right to write.
-func (e *Shared) beginTentative(ctx context.Context, drafts []*memory) *tx {
+func (e *Shared) beginTentative(ctx context.Context, drafts []*memory) *dtx {
 	head := e.head.Load()
 	cat := e.known.Load()
 	if cat == nil || head.Catalog != cat.version || slices.ContainsFunc(drafts, func(m *memory) bool { return m == nil || m.full() || m.txn != 0 }) || !e.fortune.worth() {
@@ -185,12 +187,13 @@ func (e *Shared) beginTentative(ctx context.Context, drafts []*memory) *tx {
 	c := recollect(drafts, func(num uint32) bool { return num < firstProvisional })
 	g := &guess{from: c, drafts: drafts}
 	from := unseen{*head, g}
-	f := &distant{phase: committing, snap: from, e: e, cat: cat, guessing: g, head: *head}
-	f.known = c.guess(from, g)
+	t := &dtx{phase: committing, from: from, cat: cat, guessing: g, head: *head}
+	t.known = c.guess(from, g)
 	if !g.upToDate(e.history.of(head.Version)) {
 		return nil
 	}
-	return e.on(ctx, cat, f.known, f).write(&e.memory)
+	e.on(ctx, t.known, t).write(&e.memory)
+	return t
 }
 
 // guess takes what drafts have read for the present state.
@@ -199,7 +202,7 @@ func (c *recollection) guess(from unseen, g *guess) *recalled {
 	r := &recalled{remote: remote{from}, guess: g, ranges: make(map[string]*seenPages, len(c.ranges))}
 	for i, p := range c.request.Points {
 		if p.Seen != 0 {
-			g.points[view(p.Key)] = i
+			g.points[value.BytesView(p.Key)] = i
 		}
 	}
 	for i, id := range c.ends {
@@ -218,47 +221,46 @@ func (c *recollection) guess(from unseen, g *guess) *recalled {
 
 // Tentative reports whether the transaction runs without the lock: if one of its
 // updates fails, or its commit, they must run again.
-func (t *tx) Tentative() bool { return t.distant != nil && t.distant.guessing != nil }
+func (t *dtx) Tentative() bool { return t.guessing != nil }
 
 // Moved reports whether a tentative commit has failed because something is not as it
 // was taken for.
-func (t *tx) Moved(err error) bool { return errors.Is(err, ErrMoved) }
+func (t *dtx) Moved(err error) bool { return errors.Is(err, ErrMoved) }
 
 // commitTentative commits without having had the lock. It fails with ErrMoved if
 // anything is not as it was taken for, or if the commit needs the lock.
-func (e *Shared) commitTentative(t *tx) error {
-	f := t.distant
-	before, _ := f.snap.Head()
-	if f.guessing.moved || !t.effective() {
+func (e *Shared) commitTentative(t *dtx) error {
+	before, _ := t.from.Head()
+	if t.guessing.moved || !t.effective() {
 		e.fortune.failed()
 		return ErrMoved
 	}
 	defer t.scratch.release()
-	loaded := len(f.guessing.stats)
+	loaded := len(t.guessing.stats)
 	for _, ch := range t.changes {
-		if ch.cur == nil || ch.base == nil || ch.catalog || ch.moreArrays() {
+		if ch.cur == nil || ch.base == nil || ch.catalog || moreArrays(ch) {
 			return ErrMoved // others must see it
 		}
-		if slices.Contains(f.guessing.stats, ch.cur.num) {
+		if slices.Contains(t.guessing.stats, ch.cur.num) {
 			loaded--
 		}
-		f.guessing.met.Stats = append(f.guessing.met.Stats, StatsRow{Num: ch.cur.num, Version: int64(ch.base.stamp)})
+		t.guessing.met.Stats = append(t.guessing.met.Stats, StatsRow{Num: ch.cur.num, Version: int64(ch.base.stamp)})
 	}
 	if loaded > 0 || e.watched(t) {
 		return ErrMoved // statistics were read that are not written, or all living servers must see it
 	}
-	f.head.Version++
+	t.head.Version++
 	t.gather(&t.scratch.set)
 	t.scratch.set.Fresh = t.newKeys()
-	if err := e.store.Attempt(e.life, &t.scratch.set, before, f.head, &f.guessing.met); err != nil {
+	if err := e.store.Attempt(e.life, &t.scratch.set, before, t.head, &t.guessing.met); err != nil {
 		e.fortune.failed()
-		e.recent.forget(f.guessing.drafts)
+		e.recent.forget(t.guessing.drafts)
 		return err
 	}
 	e.fortune.succeeded()
-	e.recent.wrote(t.scratch.set.Writes, f.head.Version)
-	e.history.add(f.head.Version, t.over, &t.scratch.set)
-	e.commits.Add(1)
+	e.recent.wrote(t.scratch.set.Writes, t.head.Version)
+	e.history.add(t.head.Version, t.over, &t.scratch.set)
+	e.common.commits.Add(1)
 	e.publish(t)
 	return nil
 }
@@ -274,7 +276,7 @@ func (e *Shared) updateTentatively(ctx context.Context, fn func(*tx) error, m *m
 		return false, nil
 	}
 	defer t.End()
-	if fn(t) != nil {
+	if fn(&t.tx) != nil {
 		return false, nil
 	}
 	err = t.Commit()

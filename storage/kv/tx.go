@@ -31,8 +31,7 @@ type tx struct {
 	wait     func() error    // until the writes are safe
 	began    time.Time       // of the commit
 
-	seen    func()    // waits until other servers have seen the commit; may be nil
-	distant *distant  // set over a shared store
+	cluster clusterTx // set if other servers use the store, too
 	snap    *snapshot // set in a snapshot transaction
 	replays *snapshot // set in the Update that commits one
 }
@@ -89,7 +88,13 @@ func (e *Engine) beginWrite(ctx context.Context) (*tx, error) {
 
 // on makes a transaction on a state, and takes over the reference to it.
 func (e *Engine) on(ctx context.Context, base *state) *tx {
-	return &tx{e: &e.core, ctx: ctx, base: base, root: base.root, reader: reader{snap: base.snap, hot: e.hot, stamp: base.stamp, far: e.opts.Far}}
+	return &tx{e: &e.common, ctx: ctx, base: base, root: base.root, reader: reader{snap: base.snap, hot: e.common.hot, stamp: base.stamp, far: e.common.opts.Far}}
+}
+
+// on completes a transaction of a store that other servers use, too. It takes over the
+// reference to the state.
+func (t *tx) on(ctx context.Context, e *core, base *state, cluster clusterTx) {
+	*t = tx{e: e, ctx: ctx, base: base, root: base.root, reader: reader{snap: base.snap}, cluster: cluster}
 }
 
 // write makes a transaction writable.
@@ -121,8 +126,8 @@ func (t *tx) usable(write bool) error {
 	}
 	if write {
 		t.touched++
-		if t.distant != nil && t.distant.turn != nil {
-			t.distant.turn.Keep()
+		if t.cluster != nil {
+			t.cluster.Working()
 		}
 	}
 	return nil
@@ -140,7 +145,7 @@ func (t *tx) own(ns storage.Namespace) (*coll, error) {
 	if c.change != nil {
 		return c, nil
 	}
-	c, err := t.loaded(c)
+	c, err := t.exactly(c)
 	if err != nil {
 		return nil, err
 	}
@@ -155,6 +160,22 @@ func (t *tx) own(ns storage.Namespace) (*coll, error) {
 	return ch.cur, nil
 }
 
+// exactly returns a collection with its exact statistics.
+func (t *tx) exactly(c *coll) (*coll, error) {
+	if t.cluster == nil || !c.bare {
+		return c, nil
+	}
+	return t.cluster.Exact(c)
+}
+
+// checkCatalog makes sure that the catalog is that of the state that will be read.
+func (t *tx) checkCatalog() error {
+	if t.cluster == nil {
+		return nil
+	}
+	return t.cluster.CheckCatalog()
+}
+
 // Collection opens a collection.
 func (t *tx) Collection(ns storage.Namespace) (storage.Collection, error) {
 	if err := t.usable(false); err != nil {
@@ -162,7 +183,7 @@ func (t *tx) Collection(ns storage.Namespace) (storage.Collection, error) {
 	}
 	c := t.root.get(ns)
 	if c == nil {
-		if err := t.fresh(); err != nil {
+		if err := t.checkCatalog(); err != nil {
 			return nil, err
 		}
 		return nil, storage.ErrNotFound
@@ -175,7 +196,7 @@ func (t *tx) Collections(db string) ([]*storage.Info, error) {
 	if err := t.usable(false); err != nil {
 		return nil, err
 	}
-	if err := t.fresh(); err != nil {
+	if err := t.checkCatalog(); err != nil {
 		return nil, err
 	}
 	var infos []*storage.Info
@@ -195,7 +216,7 @@ func (t *tx) Databases(from string, each func(db string) bool) error {
 	if err := t.usable(false); err != nil {
 		return err
 	}
-	if err := t.fresh(); err != nil {
+	if err := t.checkCatalog(); err != nil {
 		return err
 	}
 	for more := true; more; {
@@ -217,11 +238,11 @@ func (t *tx) CommitStamp(least uint64) (uint64, error) {
 	if !t.writable || t.snap != nil {
 		return 0, storage.ErrReadOnly
 	}
-	return t.e.host.nextStamp(t, least)
+	return t.e.host.NextStamp(t, least)
 }
 
 // number gives the number of a new collection or index.
-func (t *tx) number() uint32 { return t.e.host.number(t) }
+func (t *tx) number() uint32 { return t.e.host.Number(t) }
 
 func cloneSpec(s storage.IndexSpec) storage.IndexSpec {
 	return storage.IndexSpec{Name: s.Name, Spec: slices.Clip(s.Spec.Clone())}

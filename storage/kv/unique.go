@@ -23,6 +23,14 @@ func newIndex(num uint32, maker storage.Index) *index {
 	return &index{num: num, maker: maker, single: maker.Unique()}
 }
 
+// newIndex makes an index without entries. If other servers use the store each entry is a
+// row whose key ends with the id of its record, so that one statement follows it.
+func (t *tx) newIndex(maker storage.Index) *index {
+	x := newIndex(t.number(), maker)
+	x.single = x.single && t.cluster == nil
+	return x
+}
+
 // appendRowKey appends the key of the row of an Order.
 func appendRowKey(b []byte, num, index uint32, order []byte) []byte {
 	return append(appendIndexPrefix(b, num, index), order...)
