@@ -26,7 +26,7 @@ import (
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/internal/datadir"
-	"github.com/duskdb/duskdb/storage/kv"
+	"github.com/duskdb/duskdb/storage/internal/kv"
 )
 
 // Memory is the path of an engine that keeps nothing on disk.

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/duskdb/duskdb/storage/kv"
+	"github.com/duskdb/duskdb/storage/internal/kv"
 )
 
 // A log that cannot be written ends all writes until a restart, and a table in

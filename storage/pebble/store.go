@@ -19,7 +19,7 @@ import (
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/internal/datadir"
-	"github.com/duskdb/duskdb/storage/kv"
+	"github.com/duskdb/duskdb/storage/internal/kv"
 )
 
 // store is a kv.Store over Pebble.

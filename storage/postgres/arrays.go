@@ -1,6 +1,9 @@
 package postgres
 
-import "github.com/duskdb/duskdb/storage/kv"
+import (
+	"github.com/duskdb/duskdb/storage/internal/kv"
+	"github.com/duskdb/duskdb/storage/internal/kvshared"
+)
 
 // keyArrays are the collections and the keys of rows, as parameters.
 func keyArrays(list [][]byte) [][]byte {
@@ -18,7 +21,7 @@ func keyArrays(list [][]byte) [][]byte {
 }
 
 // pointArrays are the collections, the keys and the versions of points, as parameters.
-func pointArrays(list []kv.Point) [][]byte {
+func pointArrays(list []kvshared.Point) [][]byte {
 	size := 0
 	for i := range list {
 		size += len(list[i].Key)

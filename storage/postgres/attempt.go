@@ -6,12 +6,13 @@ import (
 	"fmt"
 
 	"github.com/duskdb/duskdb/storage"
-	"github.com/duskdb/duskdb/storage/kv"
+	"github.com/duskdb/duskdb/storage/internal/kv"
+	"github.com/duskdb/duskdb/storage/internal/kvshared"
 )
 
 // Attempt commits in one round trip, if the state is what the server takes it for.
 // Each check divides by whether it holds, so that nothing behind it is done.
-func (s *store) Attempt(ctx context.Context, w *kv.WriteSet, before, after kv.Head, c *kv.Conditions) error {
+func (s *store) Attempt(ctx context.Context, w *kv.WriteSet, before, after kvshared.Head, c *kvshared.Conditions) error {
 	if s.closed.Load() {
 		return storage.ErrClosed
 	}
@@ -41,13 +42,13 @@ func (s *store) Attempt(ctx context.Context, w *kv.WriteSet, before, after kv.He
 	if l.broken != nil {
 		return t.unknown(ctx, s.seq, s.explain(ctx, err))
 	}
-	return fmt.Errorf("%w: %w", kv.ErrMoved, err) // mostly a check that has failed
+	return fmt.Errorf("%w: %w", kvshared.ErrMoved, err) // mostly a check that has failed
 }
 
 // move queues the statement that takes the place of a commit in the order of all. A
 // server that is alone meets no claims of others: before another one writes, it makes
 // sure that this one has seen it.
-func (t *turn) move(before, after kv.Head) {
+func (t *turn) move(before, after kvshared.Head) {
 	args := [][]byte{int8Value(before.Version), int8Value(after.Version), int8Value(int64(after.Stamp)), []byte(t.s.id)}
 	if t.s.Alone() {
 		t.l.queue(moveHead, args[:3]...)
@@ -57,7 +58,7 @@ func (t *turn) move(before, after kv.Head) {
 }
 
 // replace queues statistics that replace those of known versions.
-func (t *turn) replace(stats []kv.Write, was []kv.StatsRow, version int64) {
+func (t *turn) replace(stats []kv.Write, was []kvshared.StatsRow, version int64) {
 	for _, x := range stats {
 		num, known := binary.BigEndian.Uint32(x.Key[1:]), int64(0)
 		for _, row := range was {
@@ -72,7 +73,7 @@ func (t *turn) replace(stats []kv.Write, was []kv.StatsRow, version int64) {
 // checks queues the statements that make sure of conditions.
 type checks struct{ c *conn }
 
-func (q checks) all(c *kv.Conditions) {
+func (q checks) all(c *kvshared.Conditions) {
 	q.same(c.Same)
 	q.none(c.None)
 	for _, r := range c.Ranges {
@@ -81,7 +82,7 @@ func (q checks) all(c *kv.Conditions) {
 	}
 }
 
-func (q checks) same(list []kv.Point) {
+func (q checks) same(list []kvshared.Point) {
 	if len(list) == 0 {
 		return
 	}

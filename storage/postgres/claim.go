@@ -6,7 +6,8 @@ import (
 	"fmt"
 
 	"github.com/duskdb/duskdb/storage"
-	"github.com/duskdb/duskdb/storage/kv"
+	"github.com/duskdb/duskdb/storage/internal/kv"
+	"github.com/duskdb/duskdb/storage/internal/kvshared"
 )
 
 // noteFreed is the notification that claims have ended without a commit.
@@ -14,7 +15,7 @@ const noteFreed = "freed"
 
 // Claim writes claims and looks at what they are of, in one round trip. If the
 // connection is lost, it asks once more: a transaction may claim again what it has.
-func (s *store) Claim(ctx context.Context, r *kv.ClaimRequest) (granted []bool, same bool, err error) {
+func (s *store) Claim(ctx context.Context, r *kvshared.ClaimRequest) (granted []bool, same bool, err error) {
 	s.claimants.Store(r.Txn, nil)
 	granted, same, lost, err := s.claimOnce(ctx, r)
 	if lost && ctx.Err() == nil {
@@ -31,7 +32,7 @@ func (s *store) Claim(ctx context.Context, r *kv.ClaimRequest) (granted []bool, 
 	return granted, same, err
 }
 
-func (s *store) claimOnce(ctx context.Context, r *kv.ClaimRequest) (granted []bool, same, lost bool, err error) {
+func (s *store) claimOnce(ctx context.Context, r *kvshared.ClaimRequest) (granted []bool, same, lost bool, err error) {
 	if s.closed.Load() {
 		return nil, false, false, storage.ErrClosed
 	}
@@ -46,7 +47,7 @@ func (s *store) claimOnce(ctx context.Context, r *kv.ClaimRequest) (granted []bo
 	q.nothingNew(r.New, r.Seen)
 	q.free(r.Free, s.id)
 	err = s.explain(ctx, l.run(ctx, func(n int, v [][]byte) error { q.rows[n](v); return nil }))
-	if errors.Is(err, kv.ErrAgain) { // a deadlock with another transaction that claims
+	if errors.Is(err, kvshared.ErrAgain) { // a deadlock with another transaction that claims
 		err = fmt.Errorf("%w: %w", storage.ErrConflict, err)
 	}
 	return q.granted, q.same && q.missing == 0, l.broken != nil, err
@@ -66,7 +67,7 @@ func (q *claiming) queue(s *statement, row func(v [][]byte), args ...[]byte) {
 	q.rows = append(q.rows, row)
 }
 
-func (q *claiming) take(list []kv.Claim, server string, txn int64) {
+func (q *claiming) take(list []kvshared.Claim, server string, txn int64) {
 	if len(list) == 0 {
 		return
 	}
@@ -99,14 +100,14 @@ func (q *claiming) nothingNew(list []kv.Span, seen int64) {
 }
 
 // free looks whether others have claims.
-func (q *claiming) free(list []kv.Claim, server string) {
+func (q *claiming) free(list []kvshared.Claim, server string) {
 	if len(list) > 0 {
 		q.queue(claimedBy, func([][]byte) { q.same = false }, claimRanges(list, server)...)
 	}
 }
 
 // claimRanges are the parameters of claimedBy.
-func claimRanges(list []kv.Claim, server string) [][]byte {
+func claimRanges(list []kvshared.Claim, server string) [][]byte {
 	nums, los, his := newArray(typeInt4, len(list), 4*len(list)), newArray(typeBytes, len(list), 0), newArray(typeBytes, len(list), 0)
 	for _, c := range list {
 		end := append(clone(c.Key), 0)
@@ -121,7 +122,7 @@ func claimRanges(list []kv.Claim, server string) [][]byte {
 }
 
 // claims asks for the claims of other servers.
-func (a *answers) claims(c *conn, list []kv.Claim) {
+func (a *answers) claims(c *conn, list []kvshared.Claim) {
 	if len(list) == 0 {
 		return
 	}

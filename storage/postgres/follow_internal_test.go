@@ -7,7 +7,8 @@ import (
 
 	"github.com/duskdb/duskdb/internal/pgtest"
 	"github.com/duskdb/duskdb/storage"
-	"github.com/duskdb/duskdb/storage/kv"
+	"github.com/duskdb/duskdb/storage/internal/kv"
+	"github.com/duskdb/duskdb/storage/internal/kvshared"
 	"github.com/duskdb/duskdb/storage/storagetest"
 	"github.com/duskdb/duskdb/value"
 )
@@ -15,10 +16,10 @@ import (
 // quiet is a store that hears of the commits of other servers only when the test says so.
 type quiet struct {
 	*store
-	follow func(kv.Head, []kv.StatsRow) (bool, error)
+	follow func(kvshared.Head, []kvshared.StatsRow) (bool, error)
 }
 
-func (q *quiet) Follow(fn func(kv.Head, []kv.StatsRow) (bool, error)) { q.follow = fn }
+func (q *quiet) Follow(fn func(kvshared.Head, []kvshared.StatsRow) (bool, error)) { q.follow = fn }
 
 // TestFollowNewerStatistics: the statements of a heartbeat do not read one state. Another
 // server that adds an index between the one for the head and the one for the statistics
@@ -44,7 +45,7 @@ func TestFollowNewerStatistics(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := &quiet{store: s}
-	e, err := kv.OpenShared(ctx, q, kv.Options{Name: "postgres", Indexer: opts.Indexer})
+	e, err := kvshared.Open(ctx, q, kv.Options{Name: "postgres", Indexer: opts.Indexer})
 	if err != nil {
 		t.Fatal(errors.Join(err, s.Close()))
 	}
@@ -69,7 +70,7 @@ func TestFollowNewerStatistics(t *testing.T) {
 	if err != nil || len(rows) != 1 {
 		t.Fatal(err, len(rows))
 	}
-	stats := []kv.StatsRow{rows[0].Stats}
+	stats := []kvshared.StatsRow{rows[0].Stats}
 	if news, err := q.follow(head, stats); err != nil || news {
 		t.Errorf("statistics that are newer than the head: news %v, error %v", news, err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/duskdb/duskdb/storage/kv"
+	"github.com/duskdb/duskdb/storage/internal/kvshared"
 )
 
 // A server must not read or write a database that is not, or is no more, the one that
@@ -47,7 +47,7 @@ func (s *store) validate(ctx context.Context, c *pgconn.PgConn) error {
 
 // progressed checks the head that a trip has read. floor is the greatest version that was
 // known before the trip began.
-func (s *store) progressed(c *conn, floor int64, h kv.Head) error {
+func (s *store) progressed(c *conn, floor int64, h kvshared.Head) error {
 	if h.Version < floor {
 		c.fail(errBehind)
 		return c.broken

@@ -9,14 +9,14 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/duskdb/duskdb/storage"
-	"github.com/duskdb/duskdb/storage/kv"
+	"github.com/duskdb/duskdb/storage/internal/kvshared"
 )
 
 // ErrManySnapshots is a conflict: the transaction may be tried again later.
 var ErrManySnapshots = fmt.Errorf("too many transactions are open on this server: %w", storage.ErrConflict)
 
 // Hold returns the latest state.
-func (s *store) Hold(ctx context.Context, catalog int64) (kv.SharedSnapshot, error) {
+func (s *store) Hold(ctx context.Context, catalog int64) (kvshared.Snapshot, error) {
 	v, err := s.hold(ctx, &view{catalog: catalog})
 	if v == nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (s *store) hold(ctx context.Context, v *view) (*view, error) {
 		return nil, ErrManySnapshots
 	}
 	v.s, v.from, v.held = s, s.pool, true
-	_, err := v.Read(ctx, &kv.Request{})
+	_, err := v.Read(ctx, &kvshared.Request{})
 	return v, err
 }
 
@@ -55,7 +55,7 @@ func takeSnapshot(name string) string {
 }
 
 // HoldNumbered is Hold for a state that other servers may hold.
-func (s *store) HoldNumbered(ctx context.Context, catalog int64, next func() uint64) (kv.SharedSnapshot, uint64, error) {
+func (s *store) HoldNumbered(ctx context.Context, catalog int64, next func() uint64) (kvshared.Snapshot, uint64, error) {
 	v, err := s.hold(ctx, &view{catalog: catalog, share: !s.noNames.Load()})
 	var pe *pgconn.PgError
 	if v != nil && v.share && errors.As(err, &pe) && strings.HasPrefix(pe.Code, "42") {
@@ -91,7 +91,7 @@ func (s *store) numbered(ctx context.Context, v *view, next func() uint64) error
 }
 
 // HoldAt holds the state with a number.
-func (s *store) HoldAt(ctx context.Context, number uint64) (kv.SharedSnapshot, error) {
+func (s *store) HoldAt(ctx context.Context, number uint64) (kvshared.Snapshot, error) {
 	version, name, err := s.findNumber(ctx, number)
 	if err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage"
-	"github.com/duskdb/duskdb/storage/kv"
+	"github.com/duskdb/duskdb/storage/internal/kvshared"
 )
 
 // The servers over one database know each other by a table. Each renews its row
@@ -30,7 +30,7 @@ type members struct {
 
 	started chan struct{} // closed after the first beat
 	changes chan struct{}
-	follow  atomic.Pointer[func(kv.Head, []kv.StatsRow) (bool, error)]
+	follow  atomic.Pointer[func(kvshared.Head, []kvshared.StatsRow) (bool, error)]
 	sent    atomic.Int64  // when the last beat that succeeded was sent, in nanoseconds of the process
 	others  atomic.Int64  // living servers beside this one
 	freed   atomic.Bool   // transactions have ended whose writes others may wait for
@@ -142,8 +142,8 @@ func (m *members) pulse(ctx context.Context, c *conn) error {
 	c.queue(changedStats, int8Value(m.seen))
 	c.queue(deadClaims)
 	var leased []string
-	var head kv.Head
-	var rows []kv.StatsRow
+	var head kvshared.Head
+	var rows []kvshared.StatsRow
 	var others, dead int64
 	err := c.run(ctx, func(n int, v [][]byte) error {
 		switch n {
@@ -156,7 +156,7 @@ func (m *members) pulse(ctx context.Context, c *conn) error {
 		case 4:
 			head = headOf(v)
 		case 5:
-			rows = append(rows, kv.StatsRow{Num: uint32(int64Of(v[0])), Version: int64Of(v[1]), Row: clone(v[2])})
+			rows = append(rows, kvshared.StatsRow{Num: uint32(int64Of(v[0])), Version: int64Of(v[1]), Row: clone(v[2])})
 		case 6:
 			dead = int64Of(v[0])
 		}
@@ -219,7 +219,7 @@ func (m *members) keepTime(ctx context.Context, c *conn, read reading) error {
 }
 
 // refresh takes what has changed.
-func (m *members) refresh(ctx context.Context, head kv.Head, rows []kv.StatsRow) error {
+func (m *members) refresh(ctx context.Context, head kvshared.Head, rows []kvshared.StatsRow) error {
 	fn := m.follow.Load()
 	if fn == nil {
 		return nil

@@ -35,7 +35,8 @@ import (
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage"
-	"github.com/duskdb/duskdb/storage/kv"
+	"github.com/duskdb/duskdb/storage/internal/kv"
+	"github.com/duskdb/duskdb/storage/internal/kvshared"
 )
 
 // Options open an engine.
@@ -169,7 +170,7 @@ func withoutPassword(err error) error {
 
 // Engine is a storage.Engine over PostgreSQL.
 type Engine struct {
-	*kv.Shared
+	*kvshared.Engine
 	store *store
 }
 
@@ -201,9 +202,9 @@ func open(ctx context.Context, opts Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := kv.OpenShared(ctx, s, kv.Options{Name: "postgres", Persistent: true, Indexer: opts.Indexer, Watched: opts.Watched, Snapshots: s.opts.Snapshots})
+	e, err := kvshared.Open(ctx, s, kv.Options{Name: "postgres", Persistent: true, Indexer: opts.Indexer, Watched: opts.Watched, Snapshots: s.opts.Snapshots})
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	return &Engine{Shared: e, store: s}, nil
+	return &Engine{Engine: e, store: s}, nil
 }

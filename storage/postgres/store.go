@@ -14,7 +14,7 @@ import (
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage"
-	"github.com/duskdb/duskdb/storage/kv"
+	"github.com/duskdb/duskdb/storage/internal/kvshared"
 )
 
 // store is a kv.SharedStore over PostgreSQL.
@@ -45,7 +45,7 @@ type store struct {
 	work    sync.WaitGroup
 }
 
-var _ kv.SharedStore = (*store)(nil)
+var _ kvshared.Store = (*store)(nil)
 
 func openStore(ctx context.Context, opts Options) (*store, error) {
 	config, err := opts.config()
@@ -180,7 +180,7 @@ func (s *store) explain(ctx context.Context, err error) error {
 	case errors.As(err, &pe):
 		switch pe.Code {
 		case "40001", "40P01", "55P03":
-			return fmt.Errorf("%w: %w", kv.ErrAgain, err)
+			return fmt.Errorf("%w: %w", kvshared.ErrAgain, err)
 		case "53100":
 			return fmt.Errorf("%w: %w", syscall.ENOSPC, err)
 		case "53300", "57P01", "57P02", "57P03", "25006":
@@ -194,19 +194,19 @@ func (s *store) explain(ctx context.Context, err error) error {
 
 // again makes an error of a turn one that says whether to try again.
 func again(err error) error {
-	if err == nil || errors.Is(err, kv.ErrAgain) || !errors.Is(err, storage.ErrUnavailable) {
+	if err == nil || errors.Is(err, kvshared.ErrAgain) || !errors.Is(err, storage.ErrUnavailable) {
 		return err
 	}
-	return fmt.Errorf("%w: %w", kv.ErrAgain, err)
+	return fmt.Errorf("%w: %w", kvshared.ErrAgain, err)
 }
 
 // Snapshot returns the state that its first read chooses.
-func (s *store) Snapshot(catalog int64, brief bool) kv.SharedSnapshot {
+func (s *store) Snapshot(catalog int64, brief bool) kvshared.Snapshot {
 	return &view{s: s, from: s.pool, catalog: catalog, brief: brief}
 }
 
 // Catalog reads the descriptions of collections.
-func (s *store) Catalog(ctx context.Context, since int64) (h kv.Head, rows []kv.CatalogRow, err error) {
+func (s *store) Catalog(ctx context.Context, since int64) (h kvshared.Head, rows []kvshared.CatalogRow, err error) {
 	l, err := s.pool.get(ctx)
 	if err != nil {
 		return h, nil, s.explain(ctx, err)
@@ -232,11 +232,11 @@ func (s *store) Catalog(ctx context.Context, since int64) (h kv.Head, rows []kv.
 }
 
 // catalogRow is a row of selectCatalog.
-func catalogRow(v [][]byte) kv.CatalogRow {
+func catalogRow(v [][]byte) kvshared.CatalogRow {
 	num := uint32(int64Of(v[0]))
-	return kv.CatalogRow{
+	return kvshared.CatalogRow{
 		Num: num, Version: int64Of(v[1]), Doc: clone(v[2]),
-		Stats: kv.StatsRow{Num: num, Version: int64Of(v[3]), Row: clone(v[4])},
+		Stats: kvshared.StatsRow{Num: num, Version: int64Of(v[3]), Row: clone(v[4])},
 	}
 }
 
@@ -244,7 +244,7 @@ func catalogRow(v [][]byte) kv.CatalogRow {
 func (s *store) Changes() <-chan struct{} { return s.members.changes }
 
 // Follow makes the store report commits of other servers.
-func (s *store) Follow(fn func(kv.Head, []kv.StatsRow) (bool, error)) {
+func (s *store) Follow(fn func(kvshared.Head, []kvshared.StatsRow) (bool, error)) {
 	s.members.follow.Store(&fn)
 	s.work.Go(s.members.run)
 	select {
@@ -304,7 +304,7 @@ func (s *store) Compact(ctx context.Context) error {
 	for _, command := range commands {
 		l.query(command)
 		err := s.explain(ctx, l.run(ctx, nil))
-		if err != nil && !errors.Is(err, kv.ErrAgain) { // an open transaction reads the table
+		if err != nil && !errors.Is(err, kvshared.ErrAgain) { // an open transaction reads the table
 			return err
 		}
 	}

@@ -9,7 +9,8 @@ import (
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage"
-	"github.com/duskdb/duskdb/storage/kv"
+	"github.com/duskdb/duskdb/storage/internal/kv"
+	"github.com/duskdb/duskdb/storage/internal/kvshared"
 )
 
 // turn is the right to commit: a transaction that has the lock of the head.
@@ -22,7 +23,7 @@ type turn struct {
 }
 
 // Lock begins a commit.
-func (s *store) Lock(ctx context.Context, r *kv.Request) (kv.Turn, *kv.Reply, error) {
+func (s *store) Lock(ctx context.Context, r *kvshared.Request) (kvshared.Turn, *kvshared.Reply, error) {
 	if s.closed.Load() {
 		return nil, nil, storage.ErrClosed
 	}
@@ -82,7 +83,7 @@ func (t *turn) Keep() {
 func (t *turn) Lost() bool { return t.l.conn != nil && t.l.broken != nil }
 
 // Commit writes everything and commits.
-func (t *turn) Commit(ctx context.Context, w *kv.WriteSet, h kv.Head) error {
+func (t *turn) Commit(ctx context.Context, w *kv.WriteSet, h kvshared.Head) error {
 	s := t.s
 	rows := sortOut(w)
 	rows.queue(t.l.conn, h.Version)
@@ -173,7 +174,7 @@ func (s *store) committed(ctx context.Context, seq int64) (known, done bool, err
 	defer s.turns.put(l)
 	defer s.impatient(l.session)()
 	floor := s.newest.Load()
-	var h kv.Head
+	var h kvshared.Head
 	l.queue(begin)
 	l.queue(lockHead)
 	l.queue(readSeq, []byte(s.id))

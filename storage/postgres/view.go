@@ -6,7 +6,8 @@ import (
 	"slices"
 
 	"github.com/duskdb/duskdb/storage"
-	"github.com/duskdb/duskdb/storage/kv"
+	"github.com/duskdb/duskdb/storage/internal/kv"
+	"github.com/duskdb/duskdb/storage/internal/kvshared"
 )
 
 // view is a state: a read-only transaction, which begins with the first read. The
@@ -22,14 +23,14 @@ type view struct {
 	brief   bool
 	moved   bool
 	l       lease
-	head    kv.Head
+	head    kvshared.Head
 	begun   bool
 	lost    bool
 	ended   bool
 }
 
 // Head is that of the state.
-func (v *view) Head() (kv.Head, bool) { return v.head, v.begun }
+func (v *view) Head() (kvshared.Head, bool) { return v.head, v.begun }
 
 // Lost reports whether the connection was lost before the first answer.
 func (v *view) Lost() bool { return v.lost }
@@ -38,7 +39,7 @@ func (v *view) Lost() bool { return v.lost }
 func (v *view) Moved() bool { return v.moved }
 
 // Read makes a round trip.
-func (v *view) Read(ctx context.Context, r *kv.Request) (*kv.Reply, error) {
+func (v *view) Read(ctx context.Context, r *kvshared.Request) (*kvshared.Reply, error) {
 	if v.ended || v.s.closed.Load() {
 		return nil, storage.ErrClosed
 	}
@@ -47,11 +48,11 @@ func (v *view) Read(ctx context.Context, r *kv.Request) (*kv.Reply, error) {
 	}
 	switch {
 	case v.moved:
-		return nil, kv.ErrMoved
+		return nil, kvshared.ErrMoved
 	case v.begun && v.head.Catalog > v.catalog:
-		return nil, kv.ErrStale
+		return nil, kvshared.ErrStale
 	case v.begun && r.Empty():
-		return &kv.Reply{}, nil
+		return &kvshared.Reply{}, nil
 	case v.begun && v.brief:
 		return v.readOn(ctx, r)
 	case v.begun:
@@ -61,7 +62,7 @@ func (v *view) Read(ctx context.Context, r *kv.Request) (*kv.Reply, error) {
 }
 
 // begin makes the first round trip, which chooses the state.
-func (v *view) begin(ctx context.Context, r *kv.Request) (reply *kv.Reply, err error) {
+func (v *view) begin(ctx context.Context, r *kvshared.Request) (reply *kvshared.Reply, err error) {
 	if v.l.conn == nil {
 		if v.held {
 			v.l, err = v.s.pool.extra(ctx)
@@ -93,7 +94,7 @@ func (v *view) begin(ctx context.Context, r *kv.Request) (reply *kv.Reply, err e
 			v.s.drop()
 		}
 	case v.head.Catalog > v.catalog:
-		err = kv.ErrStale
+		err = kvshared.ErrStale
 	}
 	if v.brief {
 		v.giveBack()
@@ -102,7 +103,7 @@ func (v *view) begin(ctx context.Context, r *kv.Request) (reply *kv.Reply, err e
 }
 
 // first begins the transaction.
-func (v *view) first(ctx context.Context, r *kv.Request) (*kv.Reply, error) {
+func (v *view) first(ctx context.Context, r *kvshared.Request) (*kvshared.Reply, error) {
 	v.l.queue(beginReader)
 	n, head := 1, 1
 	if v.name != "" {
@@ -125,8 +126,8 @@ func (v *view) first(ctx context.Context, r *kv.Request) (*kv.Reply, error) {
 
 // once makes a transaction of one read: of one statement, if that is of a kind that
 // is frequent.
-func (v *view) once(ctx context.Context, r *kv.Request) (*kv.Reply, error) {
-	reply := &kv.Reply{}
+func (v *view) once(ctx context.Context, r *kvshared.Request) (*kvshared.Reply, error) {
+	reply := &kvshared.Reply{}
 	var row func(values [][]byte)
 	switch p := r.Page; {
 	case p != nil && p.Limit == 1 && p.Joined && !p.Reverse:
@@ -135,14 +136,14 @@ func (v *view) once(ctx context.Context, r *kv.Request) (*kv.Reply, error) {
 		row = func(x [][]byte) {
 			if x[4] != nil {
 				key := append(append(make([]byte, 0, 5+len(x[4])), p.Lo[:5]...), x[4]...)
-				reply.Page = []kv.KV{{Key: key, Value: clone(x[5])}}
+				reply.Page = []kvshared.KV{{Key: key, Value: clone(x[5])}}
 				reply.More = true
 			}
 		}
 	case len(r.Points) == 1 && r.Points[0].Seen == 0 && p == nil && len(r.Ends)+len(r.Ranges)+len(r.Stats)+len(r.Claims) == 0:
 		num, rest := dataKey(r.Points[0].Key)
 		v.l.queue(getOnce, int4Value(num), rest)
-		row = func(x [][]byte) { reply.Points = []kv.PointReply{{Value: clone(x[4])}} }
+		row = func(x [][]byte) { reply.Points = []kvshared.PointReply{{Value: clone(x[4])}} }
 	default:
 		v.l.queue(beginReader)
 		v.l.queue(selectHead)
@@ -162,23 +163,23 @@ func (v *view) once(ctx context.Context, r *kv.Request) (*kv.Reply, error) {
 
 // readOn begins a transaction on the state that was chosen for a single read, if that
 // is still the latest.
-func (v *view) readOn(ctx context.Context, r *kv.Request) (*kv.Reply, error) {
+func (v *view) readOn(ctx context.Context, r *kvshared.Request) (*kvshared.Reply, error) {
 	before := v.head.Version
 	v.brief, v.begun = false, false
 	reply, err := v.begin(ctx, r)
 	if v.begun && v.head.Version != before {
 		v.moved = true
-		return nil, kv.ErrMoved
+		return nil, kvshared.ErrMoved
 	}
 	return reply, err
 }
 
-func (v *view) read(ctx context.Context, r *kv.Request) (*kv.Reply, error) {
+func (v *view) read(ctx context.Context, r *kvshared.Request) (*kvshared.Reply, error) {
 	return v.trip(ctx, 0, r, nil)
 }
 
 // trip sends a request behind what is queued already, and before what comes last.
-func (v *view) trip(ctx context.Context, before int, r *kv.Request, first func(n int, row [][]byte), last ...*statement) (*kv.Reply, error) {
+func (v *view) trip(ctx context.Context, before int, r *kvshared.Request, first func(n int, row [][]byte), last ...*statement) (*kvshared.Reply, error) {
 	a := ask(v.l.conn, r, &v.s.sizes, v.s.id)
 	for _, s := range last {
 		v.l.queue(s)
@@ -225,16 +226,16 @@ func (v *view) giveBack() {
 	v.l.conn = nil
 }
 
-func headOf(v [][]byte) kv.Head {
-	return kv.Head{Version: int64Of(v[0]), Catalog: int64Of(v[1]), Stamp: uint64(int64Of(v[2])), Numbers: uint32(int64Of(v[3]))}
+func headOf(v [][]byte) kvshared.Head {
+	return kvshared.Head{Version: int64Of(v[0]), Catalog: int64Of(v[1]), Stamp: uint64(int64Of(v[2])), Numbers: uint32(int64Of(v[3]))}
 }
 
 // answers puts the rows of a trip into a reply.
 type answers struct {
 	server string // that asks
-	reply  kv.Reply
+	reply  kvshared.Reply
 	kinds  []func(row [][]byte)
-	page   *kv.Page
+	page   *kvshared.Page
 	limit  int
 	bytes  int
 	sizes  *sizes
@@ -284,7 +285,7 @@ func endOf(s kv.Span) []byte {
 }
 
 // ask queues the statements of a request.
-func ask(c *conn, r *kv.Request, z *sizes, server string) *answers {
+func ask(c *conn, r *kvshared.Request, z *sizes, server string) *answers {
 	a := &answers{sizes: z, server: server}
 	if r == nil {
 		return a
@@ -299,7 +300,7 @@ func ask(c *conn, r *kv.Request, z *sizes, server string) *answers {
 		}
 		c.queue(selectStats, nums.value())
 		a.kinds = append(a.kinds, func(v [][]byte) {
-			a.reply.Stats = append(a.reply.Stats, kv.StatsRow{Num: uint32(int64Of(v[0])), Version: int64Of(v[1]), Row: clone(v[2])})
+			a.reply.Stats = append(a.reply.Stats, kvshared.StatsRow{Num: uint32(int64Of(v[0])), Version: int64Of(v[1]), Row: clone(v[2])})
 		})
 	}
 	a.claims(c, r.Claims)
@@ -316,11 +317,11 @@ func (a *answers) row(n int, v [][]byte) error {
 	return nil
 }
 
-func (a *answers) points(c *conn, points []kv.Point) {
+func (a *answers) points(c *conn, points []kvshared.Point) {
 	if len(points) == 0 {
 		return
 	}
-	a.reply.Points = make([]kv.PointReply, len(points))
+	a.reply.Points = make([]kvshared.PointReply, len(points))
 	if len(points) == 1 && points[0].Seen == 0 {
 		num, rest := dataKey(points[0].Key)
 		c.queue(selectKey, int4Value(num), rest)
@@ -328,7 +329,7 @@ func (a *answers) points(c *conn, points []kv.Point) {
 		return
 	}
 	args := pointArrays(points)
-	if slices.ContainsFunc(points, func(p kv.Point) bool { return p.Seen != 0 }) {
+	if slices.ContainsFunc(points, func(p kvshared.Point) bool { return p.Seen != 0 }) {
 		c.queue(selectNewer, args...)
 	} else {
 		c.queue(selectKeys, args[:2]...)
@@ -343,11 +344,11 @@ func (a *answers) points(c *conn, points []kv.Point) {
 	})
 }
 
-func (a *answers) ends(c *conn, ends []kv.End) {
+func (a *answers) ends(c *conn, ends []kvshared.End) {
 	if len(ends) == 0 {
 		return
 	}
-	a.reply.Ends = make([]kv.KV, len(ends))
+	a.reply.Ends = make([]kvshared.KV, len(ends))
 	for _, last := range []bool{false, true} {
 		var at []int
 		var spans []kv.Span
@@ -366,12 +367,12 @@ func (a *answers) ends(c *conn, ends []kv.End) {
 		c.queue(s, spanArrays(spans)...)
 		a.kinds = append(a.kinds, func(v [][]byte) {
 			i := at[int64Of(v[0])-1]
-			a.reply.Ends[i] = kv.KV{Key: a.fullKey(ends[i].Lo, v[1]), Value: a.keep(v[2])}
+			a.reply.Ends[i] = kvshared.KV{Key: a.fullKey(ends[i].Lo, v[1]), Value: a.keep(v[2])}
 		})
 	}
 }
 
-func (a *answers) ranges(c *conn, ranges []kv.SeenRange) {
+func (a *answers) ranges(c *conn, ranges []kvshared.ReadRange) {
 	a.reply.Ranges = make([]bool, len(ranges))
 	for i, r := range ranges {
 		num, lo := dataKey(r.Lo)
@@ -391,7 +392,7 @@ const (
 	mostBytes   = 4 << 20
 )
 
-func (a *answers) readPage(c *conn, p *kv.Page) {
+func (a *answers) readPage(c *conn, p *kvshared.Page) {
 	if p == nil {
 		return
 	}
@@ -428,7 +429,7 @@ func (a *answers) readPage(c *conn, p *kv.Page) {
 	c.queue(s, int4Value(num), lo, endOf(p.Span), int8Value(int64(a.limit)))
 	a.kinds = append(a.kinds, func(v [][]byte) {
 		a.bytes += len(v[1])
-		a.reply.Page = append(a.reply.Page, kv.KV{Key: a.fullKey(p.Lo, v[0]), Value: a.keep(v[1])})
+		a.reply.Page = append(a.reply.Page, kvshared.KV{Key: a.fullKey(p.Lo, v[0]), Value: a.keep(v[1])})
 	})
 }
 

@@ -1,0 +1,216 @@
+package kv
+
+import (
+	"bytes"
+	"context"
+	"sync/atomic"
+
+	"github.com/tidwall/btree"
+
+	"github.com/duskdb/duskdb/storage"
+)
+
+// degree of the tree of collections. Small nodes make copies cheap.
+const degree = 8
+
+// State is a state after a commit: the collections, and a snapshot of the store
+// that belongs to them. Those who read it hold it.
+type State struct {
+	root  *Root
+	snap  Snapshot
+	place uint64 // in the sequence of states
+	stamp uint64 // of the last commit that it contains
+	refs  atomic.Int64
+	// exact returns a collection with exact statistics; nil: all have them.
+	exact func(ctx context.Context, c *Coll) (*Coll, error)
+}
+
+// NewState makes a state that has one reference. exact may be nil.
+func NewState(r *Root, snap Snapshot, exact func(context.Context, *Coll) (*Coll, error)) *State {
+	s := &State{exact: exact}
+	s.Init(r, snap)
+	return s
+}
+
+// Init begins a state with one reference.
+func (s *State) Init(r *Root, snap Snapshot) {
+	s.root, s.snap = r, snap
+	s.refs.Store(1)
+}
+
+// hold takes a reference. It returns false if the last one has been released.
+func (s *State) hold() bool {
+	for {
+		n := s.refs.Load()
+		if n == 0 {
+			return false
+		}
+		if s.refs.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+func (s *State) release() {
+	if s.refs.Add(-1) == 0 {
+		s.snap.Close()
+	}
+}
+
+// Root is one state of all collections. It is immutable once published; a
+// writer works on a fork.
+type Root struct {
+	Collections *btree.BTreeG[CatalogEntry]
+}
+
+// CatalogEntry is a collection under its name.
+type CatalogEntry struct {
+	ns   storage.Namespace
+	Coll *Coll
+}
+
+// Coll describes a collection in one state. It is immutable once published; a
+// writer works on a clone, which it owns as long as change is set.
+type Coll struct {
+	Num     uint32 // prefix of its keys
+	Info    *storage.Info
+	Indexes []*Index // in the order of info.Indexes
+	count   int64
+	size    int64
+	LastID  storage.RecordID
+	least   *least         // one for all states
+	Stamp   uint64         // of the commit that made this state; 0: as it was loaded
+	noted   *storage.Noted // one for all states
+	Change  *Change
+
+	// Over a shared store:
+	Estimated    bool  // the statistics may be older than those of the store
+	EntryVersion int64 // the version of the catalog entry
+	// Building are the last of indexes, behind those of info.Indexes.
+	Building []BuildingIndex
+}
+
+// Index describes the entries of one index in one state.
+type Index struct {
+	Num      uint32 // prefix of its entries, behind that of the collection
+	Maker    storage.Index
+	Entries  int64
+	bytes    int64
+	Multikey storage.Multikey
+	single   bool             // one row for each Order, see unique.go
+	FilledTo storage.RecordID // up to which records have been added while it is being built
+	// MaxKey is at least the key of each entry, or nil if that is not known: an Order
+	// behind it is new. Only writers to unique indexes need it.
+	MaxKey []byte
+	// gaps are where a scan need not look.
+	gaps atomic.Pointer[gaps]
+}
+
+// copyTo makes another index the same.
+func (x *Index) copyTo(y *Index) {
+	y.Num, y.Maker, y.single, y.MaxKey = x.Num, x.Maker, x.single, x.MaxKey
+	y.Entries, y.bytes, y.Multikey, y.FilledTo = x.Entries, x.bytes, x.Multikey, x.FilledTo
+	y.gaps.Store(x.gaps.Load())
+}
+
+// added counts an entry.
+func (x *Index) added(key []byte) {
+	x.Entries++
+	x.bytes += int64(len(key)) + entryOverhead
+	if x.MaxKey != nil && bytes.Compare(key, x.MaxKey) > 0 {
+		x.MaxKey = bytes.Clone(key)
+	}
+}
+
+// entryOverhead is the size that an entry counts beside its key.
+const entryOverhead = 8
+
+// Change is what a transaction does to one collection.
+type Change struct {
+	Before      *Coll // before; nil if the transaction made it
+	After       *Coll // after; nil if it was dropped
+	Records     bool  // records have changed
+	Description bool  // the catalog entry must be written
+	// made are the indexes that were built beside the transaction, whose marks go
+	// with its commit, and dropped those whose entries go.
+	made, dropped []uint32
+}
+
+func catalogLess(a, b CatalogEntry) bool {
+	if a.ns.DB != b.ns.DB {
+		return a.ns.DB < b.ns.DB
+	}
+	return a.ns.Coll < b.ns.Coll
+}
+
+func NewRoot() *Root {
+	return &Root{Collections: btree.NewBTreeGOptions(catalogLess, btree.Options{Degree: degree, NoLocks: true})}
+}
+
+// Fork returns a copy-on-write copy of a published state. Copy gives the tree
+// it copies a new identity too, which would be a race between two writers that
+// fork the same tree; so it is called on a private header.
+func (r *Root) Fork() *Root {
+	header := *r.Collections
+	return &Root{Collections: header.Copy()}
+}
+
+func (r *Root) Get(ns storage.Namespace) *Coll {
+	e, _ := r.Collections.Get(CatalogEntry{ns: ns})
+	return e.Coll
+}
+
+// find finds the latest state of base under its name, or under the name that a
+// transaction has given it.
+func (r *Root) find(ns storage.Namespace, base *Coll) *Coll {
+	for _, name := range []storage.Namespace{ns, base.Info.Namespace} {
+		if c := r.Get(name); c != nil && c.Num == base.Num {
+			return c
+		}
+	}
+	return nil
+}
+
+func (r *Root) Set(c *Coll) {
+	r.Collections.Set(CatalogEntry{ns: c.Info.Namespace, Coll: c})
+}
+
+func (r *Root) Remove(ns storage.Namespace) {
+	r.Collections.Delete(CatalogEntry{ns: ns})
+}
+
+// clone makes a private copy to be changed.
+func (c *Coll) clone(ch *Change) *Coll {
+	d := *c
+	d.Change = ch
+	d.Indexes = make([]*Index, len(c.Indexes))
+	all := make([]Index, len(c.Indexes))
+	for i, x := range c.Indexes {
+		x.copyTo(&all[i])
+		d.Indexes[i] = &all[i]
+	}
+	return &d
+}
+
+// Index finds an index by name.
+func (c *Coll) Index(name string) *Index {
+	for i := range c.Info.Indexes {
+		if c.Info.Indexes[i].Name == name {
+			return c.Indexes[i]
+		}
+	}
+	return nil
+}
+
+// IndexBefore is an index as it was before the transaction, or nil.
+func (c *Coll) IndexBefore(x *Index) *Index {
+	if c.Change == nil || c.Change.Before == nil {
+		return nil
+	}
+	for _, y := range c.Change.Before.Indexes {
+		if y.Num == x.Num {
+			return y
+		}
+	}
+	return nil
+}

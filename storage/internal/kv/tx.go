@@ -1,0 +1,256 @@
+package kv
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/internal/keydiff"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Tx is a View, an Update or a snapshot transaction. It reads root; a writable
+// one has a private fork of the base's in root and changes that.
+type Tx struct {
+	reader
+	Common   *Common
+	Ctx      context.Context
+	Start    *State
+	Root     *Root
+	writable bool
+	Done     bool
+	touched  int32 // attempts to write
+	Changes  []*Change
+	Scratch  *Scratch
+	arena    arena
+	written  []writtenRecord // in collections with an index that is being prepared
+	stale    []uint64        // hashes of keys of the cache whose values change
+	renewed  [][]byte        // keys of records that are updated
+	after    *State          // after the commit, until that has settled
+	wait     func() error    // until the writes are safe
+	began    time.Time       // of the commit
+
+	Cluster ClusterTx // set if other servers use the store, too
+	Txn     *Txn      // set in a snapshot transaction
+	Replays *Txn      // set in the Update that commits one
+}
+
+// Scratch is memory that writers reuse one after the other.
+type Scratch struct {
+	diffs  []keydiff.Change
+	key    []byte
+	Writes WriteSet
+}
+
+// changes returns room for the key changes of a write.
+func (s *Scratch) changes(n int) []keydiff.Change {
+	if cap(s.diffs) < n {
+		s.diffs = make([]keydiff.Change, n)
+	}
+	return s.diffs[:n]
+}
+
+// Release clears the buffers and drops large ones.
+func (s *Scratch) Release() {
+	clear(s.Writes.Writes)
+	clear(s.Writes.Drops)
+	s.Writes.Writes, s.Writes.Drops, s.Writes.Fresh = s.Writes.Writes[:0], s.Writes.Drops[:0], nil
+	if cap(s.Writes.Writes) > 1<<12 {
+		s.Writes = WriteSet{}
+	}
+}
+
+// begin begins a transaction on the latest state. It must be ended.
+func (e *Engine) begin(ctx context.Context) (*Tx, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	base, err := e.latest()
+	if err != nil {
+		return nil, err
+	}
+	return e.on(ctx, base), nil
+}
+
+// beginWrite begins an Update on the state after the last commit. The caller has
+// the right to write.
+func (e *Engine) beginWrite(ctx context.Context) (*Tx, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	base, err := e.last()
+	if err != nil {
+		return nil, err
+	}
+	return e.on(ctx, base).MakeWritable(&e.scratch), nil
+}
+
+// on makes a transaction on a state, and takes over the reference to it.
+func (e *Engine) on(ctx context.Context, base *State) *Tx {
+	return &Tx{Common: &e.common, Ctx: ctx, Start: base, Root: base.root, reader: reader{snap: base.snap, hot: e.common.hot, stamp: base.stamp, far: e.common.Options.Far}}
+}
+
+// Init completes a transaction of a store that other servers use, too. It takes over the
+// reference to the state.
+func (t *Tx) Init(ctx context.Context, e *Common, base *State, cluster ClusterTx) {
+	*t = Tx{Common: e, Ctx: ctx, Start: base, Root: base.root, reader: reader{snap: base.snap}, Cluster: cluster}
+}
+
+// MakeWritable makes a transaction writable.
+func (t *Tx) MakeWritable(s *Scratch) *Tx {
+	t.Root, t.writable, t.Scratch = t.Start.root.Fork(), true, s
+	t.Overlay = new(Overlay)
+	return t
+}
+
+// End makes the transaction unusable and releases the state that it read.
+func (t *Tx) End() {
+	if !t.Done {
+		t.Done = true
+		t.Start.release()
+	}
+}
+
+// Touched is the number of attempts to write.
+func (t *Tx) Touched() int { return int(t.touched) }
+
+// usable returns the error if a transaction cannot be used, or, with write,
+// cannot be written to.
+func (t *Tx) usable(write bool) error {
+	switch {
+	case t.Done:
+		return storage.ErrClosed
+	case write && !t.writable:
+		return storage.ErrReadOnly
+	}
+	if write {
+		t.touched++
+		if t.Cluster != nil {
+			t.Cluster.Working()
+		}
+	}
+	return nil
+}
+
+// Own returns the transaction's private clone of a collection.
+func (t *Tx) Own(ns storage.Namespace) (*Coll, error) {
+	if err := t.usable(true); err != nil {
+		return nil, err
+	}
+	c := t.Root.Get(ns)
+	if c == nil {
+		return nil, storage.ErrNotFound
+	}
+	if c.Change != nil {
+		return c, nil
+	}
+	c, err := t.exactly(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.claimCollection(ns, c); err != nil {
+		return nil, err
+	}
+	ch := &Change{Before: c}
+	ch.After = c.clone(ch)
+	ch.After.Estimated = false
+	t.Changes = append(t.Changes, ch)
+	t.Root.Set(ch.After)
+	return ch.After, nil
+}
+
+// exactly returns a collection with its exact statistics.
+func (t *Tx) exactly(c *Coll) (*Coll, error) {
+	if t.Cluster == nil || !c.Estimated {
+		return c, nil
+	}
+	return t.Cluster.Exact(c)
+}
+
+// checkCatalog makes sure that the catalog is that of the state that will be read.
+func (t *Tx) checkCatalog() error {
+	if t.Cluster == nil {
+		return nil
+	}
+	return t.Cluster.CheckCatalog()
+}
+
+// Collection opens a collection.
+func (t *Tx) Collection(ns storage.Namespace) (storage.Collection, error) {
+	if err := t.usable(false); err != nil {
+		return nil, err
+	}
+	c := t.Root.Get(ns)
+	if c == nil {
+		if err := t.checkCatalog(); err != nil {
+			return nil, err
+		}
+		return nil, storage.ErrNotFound
+	}
+	return &collection{tx: t, ns: ns, seen: c}, nil
+}
+
+// Collections lists the collections of a database, or all.
+func (t *Tx) Collections(db string) ([]*storage.Info, error) {
+	if err := t.usable(false); err != nil {
+		return nil, err
+	}
+	if err := t.checkCatalog(); err != nil {
+		return nil, err
+	}
+	var infos []*storage.Info
+	t.Root.Collections.Ascend(CatalogEntry{ns: storage.Namespace{DB: db}}, func(e CatalogEntry) bool {
+		if db != "" && e.ns.DB != db {
+			return false
+		}
+		infos = append(infos, e.Coll.Info)
+		return true
+	})
+	return infos, nil
+}
+
+// Databases implements storage.Tx: it looks for the first collection behind all of the
+// database before.
+func (t *Tx) Databases(from string, each func(db string) bool) error {
+	if err := t.usable(false); err != nil {
+		return err
+	}
+	if err := t.checkCatalog(); err != nil {
+		return err
+	}
+	for more := true; more; {
+		more = false
+		t.Root.Collections.Ascend(CatalogEntry{ns: storage.Namespace{DB: from}}, func(e CatalogEntry) bool {
+			more, from = each(e.ns.DB), e.ns.DB+"\x00" // names have no zero bytes
+			return false
+		})
+	}
+	return nil
+}
+
+// CommitStamp gives the next stamp to an Update. That of a snapshot transaction
+// would not be in the order of the commits.
+func (t *Tx) CommitStamp(least uint64) (uint64, error) {
+	if err := t.usable(false); err != nil {
+		return 0, err
+	}
+	if !t.writable || t.Txn != nil {
+		return 0, storage.ErrReadOnly
+	}
+	return t.Common.Backend.NextStamp(t, least)
+}
+
+// number gives the number of a new collection or index.
+func (t *Tx) number() uint32 { return t.Common.Backend.Number(t) }
+
+func CloneSpec(s storage.IndexSpec) storage.IndexSpec {
+	return storage.IndexSpec{Name: s.Name, Spec: slices.Clip(s.Spec.Clone())}
+}
+
+func cloneDoc(d value.Doc) value.Doc {
+	if d == nil {
+		return nil
+	}
+	return d.Clone()
+}

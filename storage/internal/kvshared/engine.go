@@ -1,0 +1,373 @@
+package kvshared
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/internal/kv"
+	"github.com/duskdb/duskdb/storage/internal/share"
+)
+
+// Engine is a storage.Engine over a store that several servers use.
+//
+// A View reads one state of the store. It knows the catalog from memory; its first
+// read also says whether that is the one of the state, and otherwise the View runs
+// again with the right one.
+//
+// An Update runs twice. The first run, the draft, has no right to commit: it reads
+// the latest state, and what it writes is thrown away. Then the updates that wait
+// are committed together: one round trip takes the lock that puts the commits of
+// all servers in order, and reads again what the drafts have read, as far as it has
+// changed. The updates run on that, and a second round trip commits.
+type Engine struct {
+	common  kv.Common
+	store   Store
+	known   atomic.Pointer[catalog] // nil when closed
+	knownMu sync.Mutex              // held while known changes
+	writer  chan struct{}           // holds one token: the right to write on this server
+	queue   share.Queue
+	scratch kv.Scratch           // guarded by writer
+	backoff backoff              // guarded by writer
+	head    atomic.Pointer[Head] // the latest that is known
+	lookups lookupCache
+	history history  // guarded by writer
+	builds  sync.Map // the numbers of the indexes that this server builds
+	counts  counts
+
+	provisional   atomic.Uint32 // the last number of what is not committed
+	stamp         atomic.Uint64 // the greatest that is known
+	foreignStamps atomic.Uint64 // the last stamp of a collection that others may have changed
+
+	life context.Context // ends with Close
+	end  context.CancelFunc
+	once sync.Once
+}
+
+var (
+	_ storage.Engine = (*Engine)(nil)
+	_ storage.Sharer = (*Engine)(nil)
+
+	_ storage.BriefViewer      = (*Engine)(nil)
+	_ storage.SnapshotNumberer = (*Engine)(nil)
+)
+
+// firstProvisional is the first number that is never stored: transactions that
+// have not committed yet use such numbers for what they create.
+const firstProvisional = 1 << 30
+
+// catalog is the collections as of a version. Their statistics may be older than
+// those of the store.
+type catalog struct {
+	root    *kv.Root
+	version int64
+}
+
+// ErrAgain says that a commit has not happened, and that another try may succeed.
+var ErrAgain = errors.New("the commit was not possible")
+
+// Open reads the catalog of a store. The engine closes the store; if it
+// fails, the caller does.
+func Open(ctx context.Context, store Store, opts kv.Options) (*Engine, error) {
+	if opts.Indexer == nil {
+		return nil, errors.New("kv: no indexer")
+	}
+	e := &Engine{store: store, writer: make(chan struct{}, 1)}
+	e.common.Options, e.common.Backend = opts, backend{e}
+	e.provisional.Store(firstProvisional)
+	e.head.Store(&Head{})
+	e.life, e.end = context.WithCancel(context.Background())
+	e.known.Store(&catalog{root: kv.NewRoot(), version: -1})
+	if err := e.reload(ctx); err != nil {
+		e.end()
+		return nil, err
+	}
+	e.writer <- struct{}{}
+	store.Follow(e.follow)
+	if err := e.clearOrphans(ctx); err != nil && !errors.Is(err, storage.ErrConflict) { // otherwise a later one removes them
+		e.end()
+		return nil, err
+	}
+	return e, nil
+}
+
+// View runs fn on the latest committed state.
+func (e *Engine) View(ctx context.Context, fn func(storage.Tx) error) error {
+	return e.view(ctx, false, fn)
+}
+
+// ViewBriefly implements storage.BriefViewer: a state is chosen for the first read
+// alone. If there is a second one, and anything was committed in between, fn starts over.
+func (e *Engine) ViewBriefly(ctx context.Context, fn func(storage.Tx) error) error {
+	return e.view(ctx, true, fn)
+}
+
+func (e *Engine) view(ctx context.Context, brief bool, fn func(storage.Tx) error) error {
+	return e.settled(ctx, func(cat *catalog) (Snapshot, error, error) {
+		snap := e.store.Snapshot(cat.version, brief)
+		brief = false
+		t := e.on(ctx, cachingState{remoteState{snap}, &e.lookups}, &tx{phase: viewing, from: snap, catalog: cat})
+		defer t.End()
+		err := fn(&t.Tx)
+		return snap, err, t.CheckCatalog()
+	})
+}
+
+// maxRuns bounds how often something runs because the catalog has changed.
+const maxRuns = 50
+
+// settled runs something until it has had the right catalog. run returns the
+// error of what it has run, and that of making sure of the catalog.
+func (e *Engine) settled(ctx context.Context, run func(*catalog) (Snapshot, error, error)) error {
+	var pause storage.Backoff
+	for n := 1; ; n++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if n > 1 {
+			e.counts.reruns.Add(1)
+		}
+		cat, err := e.latestCatalog()
+		if err != nil {
+			return err
+		}
+		snap, err, unsure := run(cat)
+		if snap.Moved() {
+			continue
+		}
+		if h, ok := snap.Head(); ok {
+			e.learn(h)
+			if h.Catalog <= cat.version {
+				return err
+			}
+			unsure = ErrStale
+		}
+		if unsure == nil && snap.Lost() {
+			unsure = err
+		}
+		if n == maxRuns || unsure == nil {
+			return errors.Join(err, unsure)
+		}
+		switch {
+		case errors.Is(unsure, ErrStale):
+			if err := e.reload(ctx); err != nil {
+				return err
+			}
+		case snap.Lost() && n < 3:
+			if err := e.wait(ctx, &pause); err != nil {
+				return err
+			}
+		default:
+			return unsure
+		}
+	}
+}
+
+func (e *Engine) wait(ctx context.Context, pause *storage.Backoff) error {
+	select {
+	case <-clock.System().After(pause.Next()):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-e.life.Done():
+		return storage.ErrClosed
+	}
+}
+
+// on completes a transaction that reads a state.
+func (e *Engine) on(ctx context.Context, snap kv.Snapshot, t *tx) *tx {
+	t.engine = e
+	t.Tx.Init(ctx, &e.common, kv.NewState(t.catalog.root, snap, nil), t)
+	return t
+}
+
+// dryRun is what a run without the right to commit needs, in one piece of memory.
+type dryRun struct {
+	tx      tx
+	state   kv.State
+	scratch kv.Scratch
+	reads   readSet
+}
+
+// dryRun runs fn without the right to commit. done says that this was all: it has
+// written nothing.
+func (e *Engine) dryRun(ctx context.Context, replays *kv.Txn, hope bool, fn func(*kv.Tx) error) (m *readSet, done bool, err error) {
+	m, done, err = e.dryRunWith(ctx, &e.lookups, replays, hope, fn)
+	if done && m.cached { // no commit makes sure of what it has read
+		return e.dryRunWith(ctx, nil, replays, hope, fn)
+	}
+	return m, done, err
+}
+
+func (e *Engine) dryRunWith(ctx context.Context, known *lookupCache, replays *kv.Txn, hope bool, fn func(*kv.Tx) error) (m *readSet, done bool, err error) {
+	brief := replays == nil
+	err = e.settled(ctx, func(cat *catalog) (Snapshot, error, error) {
+		snap := e.store.Snapshot(cat.version, brief)
+		brief = false
+		d := &dryRun{}
+		m = &d.reads
+		from := recordingState{remoteState{snap}, m, known, e.store.Alone()}
+		d.tx = tx{engine: e, phase: dryRunning, from: snap, catalog: cat, reads: m, assumeNew: hope, approximate: replays != nil && !replays.ComparesStats}
+		d.state.Init(cat.root, from)
+		t := &d.tx
+		t.Tx.Init(ctx, &e.common, &d.state, t)
+		t.MakeWritable(&d.scratch)
+		defer t.End()
+		t.Replays = replays
+		m.replaying(replays)
+		if err := from.foresee(ctx, replays); err != nil {
+			return snap, err, nil
+		}
+		err := fn(&t.Tx)
+		if done = t.Touched() == 0 && !t.unverified; done {
+			return snap, err, t.CheckCatalog()
+		}
+		return snap, nil, nil
+	})
+	return m, done, err
+}
+
+// latest returns the latest state.
+func (e *Engine) latest() (*kv.State, error) {
+	var s *kv.State
+	err := e.settled(e.life, func(cat *catalog) (Snapshot, error, error) {
+		snap := e.store.Snapshot(cat.version, false)
+		_, err := snap.Read(e.life, &Request{})
+		if err != nil {
+			snap.Close()
+			return snap, err, err
+		}
+		s = kv.NewState(cat.root, remoteState{snap}, func(ctx context.Context, c *kv.Coll) (*kv.Coll, error) { return loadFrom(ctx, snap, c) })
+		return snap, nil, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Stamp changes with every committed change of a collection that is known here.
+func (e *Engine) Stamp(ns storage.Namespace) (uint64, error) {
+	watched := e.common.Options.Watched != nil && e.common.Options.Watched(ns)
+	current := e.store.Current()
+	known := current && (watched || e.store.Alone())
+	cat, err := e.latestCatalog() // later: what had to be seen is in it
+	if err != nil {
+		return 0, err
+	}
+	c := cat.root.Get(ns)
+	if c == nil && current {
+		return 0, nil // the catalog is always known
+	}
+	if !known || c == nil {
+		return 1<<63 | e.foreignStamps.Add(1), nil // what others have changed is not known
+	}
+	return c.Stamp + 1, nil
+}
+
+// CommitStamp is the greatest stamp that is known.
+func (e *Engine) CommitStamp() uint64 { return e.stamp.Load() }
+
+// Changes reports commits of other servers.
+func (e *Engine) Changes() <-chan struct{} { return e.store.Changes() }
+
+// Lease reports whether a background job belongs to this server.
+func (e *Engine) Lease(job string) bool { return e.store.Lease(job) }
+
+// Snapshots are few: each has a connection of its own, and keeps the database from
+// removing old rows.
+func (e *Engine) Snapshots() storage.SnapshotLimits {
+	return storage.SnapshotLimits{Most: e.common.Options.Snapshots, Age: time.Minute}
+}
+
+// Sync returns when all updates committed before the call are on disk.
+func (e *Engine) Sync(ctx context.Context) error {
+	if _, err := e.latestCatalog(); err != nil {
+		return err
+	}
+	return e.store.Sync(ctx)
+}
+
+// Compact reclaims the space of overwritten and deleted records.
+func (e *Engine) Compact(ctx context.Context) error {
+	if _, err := e.latestCatalog(); err != nil {
+		return err
+	}
+	return e.store.Compact(ctx)
+}
+
+// Stats describes the engine.
+func (e *Engine) Stats() (storage.EngineStats, error) {
+	st := storage.EngineStats{
+		Name:          e.common.Options.Name,
+		Persistent:    e.common.Options.Persistent,
+		Commits:       e.common.Commits.Load(),
+		CommitTimes:   e.common.CommitTimes.Counts(),
+		OpenSnapshots: e.common.OpenTxns.Load(),
+	}
+	return st, e.store.Stats(&st)
+}
+
+// Close releases everything.
+func (e *Engine) Close() (err error) {
+	e.once.Do(func() {
+		<-e.writer
+		defer e.unlockWriter()
+		e.knownMu.Lock()
+		e.known.Store(nil)
+		e.knownMu.Unlock()
+		e.end()
+		err = e.store.Close()
+	})
+	return err
+}
+
+// backend is the engine as its transactions see it.
+type backend struct{ e *Engine }
+
+var _ kv.Backend = backend{}
+
+// Latest returns the latest state.
+func (b backend) Latest() (*kv.State, error) { return b.e.latest() }
+
+// Number gives the next number in a commit, and otherwise one that is not stored.
+func (b backend) Number(t *kv.Tx) uint32 {
+	d := clusterTx(t)
+	if d.phase != committing {
+		return b.e.provisional.Add(1)
+	}
+	d.head.Numbers++
+	return d.head.Numbers
+}
+
+// NextStamp gives the next stamp.
+func (b backend) NextStamp(t *kv.Tx, min uint64) (uint64, error) {
+	d := clusterTx(t)
+	if d.phase == dryRunning {
+		d.unverified = true
+		d.lastStamp = max(d.lastStamp+1, b.e.stamp.Load()+1, min)
+		return d.lastStamp, nil
+	}
+	d.head.Stamp = max(d.head.Stamp+1, min)
+	return d.head.Stamp, nil
+}
+
+// Commit commits the writes of an Update.
+func (b backend) Commit(t *kv.Tx) error { return b.e.commit(clusterTx(t)) }
+
+// Settle waits until the other servers have seen what they must see.
+func (b backend) Settle(t *kv.Tx) error {
+	if seen := clusterTx(t).seen; seen != nil {
+		seen()
+	}
+	return nil
+}
+
+// Update runs fn in an Update, which commits a snapshot transaction.
+func (b backend) Update(ctx context.Context, replays *kv.Txn, fn func(*kv.Tx) error) error {
+	return b.e.update(ctx, replays, fn)
+}

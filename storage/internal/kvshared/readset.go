@@ -1,0 +1,466 @@
+package kvshared
+
+import (
+	"context"
+	"slices"
+
+	"github.com/duskdb/duskdb/storage/internal/kv"
+	"github.com/duskdb/duskdb/value"
+)
+
+// readSet is what a run of an Update without the right to commit has read, so that
+// it can be checked, or read again, in one round trip, for the run that counts.
+type readSet struct {
+	points map[string]readValue
+	ends   map[endKey]readEnd
+	ranges []*readRange
+	stats  []uint32
+	claims map[string]Claim // that others must not have
+	txn    int64            // the snapshot transaction that is committed, or 0
+	held   int              // how many claims it has
+	bytes  int
+	cached bool // something is known only from earlier
+}
+
+// readValue is the value of a key in the state of a version; version 0: it was
+// not read, but will be needed.
+type readValue struct {
+	value   []byte
+	version int64
+}
+
+type endKey struct {
+	lo, hi string
+	last   bool
+}
+
+// readEnd is the key at the end of a range, nil if the range is empty, in the state
+// of a version; version 0: it was not read.
+type readEnd struct {
+	key     []byte
+	version int64
+}
+
+// readRange are the rows of a range as far as they were read.
+type readRange struct {
+	page    Page
+	rows    []KV
+	more    bool // there are others behind them
+	version int64
+}
+
+// maxReadBytes bounds the values in a memory; what is read beyond that is read again.
+const maxReadBytes = 16 << 20
+
+func (m *readSet) full() bool { return m.bytes > maxReadBytes }
+
+func (m *readSet) point(key, value []byte, version int64) {
+	if m.full() {
+		return
+	}
+	m.bytes += len(key) + len(value) + 64
+	if m.points == nil {
+		m.points = map[string]readValue{}
+	}
+	m.points[string(key)] = readValue{value, version}
+}
+
+func (m *readSet) end(s kv.Span, last bool, found readEnd) {
+	if !m.full() {
+		m.bytes += len(s.Lo) + len(s.Hi) + 64
+		id := endKey{string(s.Lo), string(s.Hi), last}
+		if m.ends == nil {
+			m.ends = map[endKey]readEnd{}
+		}
+		if old := m.ends[id]; found.version >= old.version {
+			m.ends[id] = found
+		}
+	}
+}
+
+func (m *readSet) stat(num uint32) {
+	if !slices.Contains(m.stats, num) {
+		m.stats = append(m.stats, num)
+	}
+}
+
+// rangeOf begins to remember a range.
+func (m *readSet) rangeOf(p Page) *readRange {
+	r := &readRange{page: p, more: true}
+	if !m.full() {
+		m.ranges = append(m.ranges, r)
+	}
+	return r
+}
+
+// recordingState is the state that a draft reads: it remembers what is read.
+type recordingState struct {
+	remoteState
+	reads   *readSet
+	lookups *lookupCache // may be nil
+	alone   bool         // there are no other servers
+}
+
+var _ kv.Joiner = recordingState{}
+
+func (d recordingState) version() int64 {
+	h, _ := d.Head()
+	return h.Version
+}
+
+func (d recordingState) Get(ctx context.Context, key []byte) ([]byte, error) {
+	if known, ok := d.reads.points[string(key)]; ok && known.version > 0 {
+		return known.value, nil
+	}
+	v, err := d.remoteState.Get(ctx, key)
+	if err == nil {
+		d.reads.point(key, v, d.version())
+	}
+	return v, err
+}
+
+func (d recordingState) GetMany(ctx context.Context, keys [][]byte, fn func(i int, value []byte) bool) error {
+	next := 0
+	absent := func(end int) {
+		for ; next < end; next++ {
+			d.reads.point(keys[next], nil, d.version())
+		}
+	}
+	stopped := false
+	err := d.remoteState.GetMany(ctx, keys, func(i int, v []byte) bool {
+		absent(i)
+		d.reads.point(keys[i], v, d.version())
+		next = i + 1
+		stopped = !fn(i, v)
+		return !stopped
+	})
+	if err == nil && !stopped {
+		absent(len(keys))
+	}
+	return err
+}
+
+func (d recordingState) First(ctx context.Context, s kv.Span) ([]byte, error) {
+	if known, ok := d.reads.ends[endKey{string(s.Lo), string(s.Hi), false}]; ok && known.version > 0 {
+		return known.key, nil
+	}
+	key, err := d.remoteState.First(ctx, s)
+	if err == nil {
+		d.reads.end(s, false, readEnd{key, d.version()})
+	}
+	return key, err
+}
+
+func (d recordingState) FirstRecord(ctx context.Context, s kv.Span) (key, record []byte, err error) {
+	if d.lookups != nil {
+		if f := d.lookups.get(s); f != nil {
+			d.reads.cached = true
+			d.reads.end(s, false, readEnd{f.entry, f.version})
+			d.reads.point(value.StringView(f.record), f.value, f.version)
+			return f.entry, f.value, nil
+		}
+	}
+	key, record, err = d.remoteState.FirstRecord(ctx, s)
+	if err == nil {
+		d.reads.end(s, false, readEnd{key, d.version()})
+		if key != nil {
+			d.reads.point(kv.RecordKeyOf(key), record, d.version())
+		}
+		if key != nil && d.lookups != nil && d.alone { // others may write what is written often here
+			d.lookups.putAgain(s, key, record, d.version())
+		}
+	}
+	return key, record, err
+}
+
+func (d recordingState) Scan(ctx context.Context, lo, hi []byte, reverse bool) kv.Iterator {
+	return d.remember(newPager(ctx, d.Snapshot, Page{Span: kv.Span{Lo: lo, Hi: hi}, Reverse: reverse}))
+}
+
+func (d recordingState) ScanRecords(ctx context.Context, s kv.Span, reverse, resumed bool, h kv.ScanHint) kv.Iterator {
+	return d.remember(newPager(ctx, d.Snapshot, joinedPage(s, reverse, resumed, h)))
+}
+
+func (d recordingState) ScanSome(ctx context.Context, s kv.Span, reverse bool, h kv.ScanHint) kv.Iterator {
+	return d.remember(newPager(ctx, d.Snapshot, Page{Span: s, Reverse: reverse, Wanted: h.Rows, Size: h.RowSize}))
+}
+
+func (d recordingState) remember(p *pager) *pager {
+	r := d.reads.rangeOf(p.page)
+	p.read = func(rows []KV, more bool) {
+		for _, row := range rows {
+			d.reads.bytes += len(row.Key) + len(row.Value) + 64
+			if r.page.Joined {
+				d.reads.point(kv.RecordKeyOf(row.Key), row.Value, d.version())
+			}
+		}
+		r.rows, r.more, r.version = append(r.rows, rows...), more, d.version()
+	}
+	return p
+}
+
+// cachedState is the state that the run that counts reads: what drafts have read,
+// corrected under the lock, and the rest from the database.
+type cachedState struct {
+	remoteState
+	optimism *optimism // of a run without the lock; then there are neither points nor ends
+	points   map[string][]byte
+	ends     map[endKey][]byte
+	ranges   map[string]*readRange
+
+	claims  map[string]bool // whether transactions of other servers have them
+	foreign bool            // they have any
+}
+
+var _ kv.Joiner = (*cachedState)(nil)
+
+// combinedReads makes one request of the memories of several drafts.
+type combinedReads struct {
+	request Request
+	values  []readValue // of the request's points
+	ends    []endKey
+	found   []readEnd // of these ends, as drafts have read them
+	ranges  []*readRange
+	claims  []string // of the request's claims
+}
+
+func combine(list []*readSet, known func(num uint32) bool) *combinedReads {
+	var c combinedReads
+	points, ends, stats := map[string]int{}, map[endKey]int{}, map[uint32]struct{}{}
+	needed := map[string]struct{}{}
+	for _, m := range list {
+		c.request.Txn, c.request.Held = m.txn, m.held // it is alone
+		for id, claim := range m.claims {
+			if _, again := needed[id]; !again {
+				needed[id] = struct{}{}
+				c.claims = append(c.claims, id)
+				c.request.Claims = append(c.request.Claims, claim)
+			}
+		}
+		for key, v := range m.points {
+			if i, again := points[key]; again {
+				if v.version > c.values[i].version {
+					c.values[i], c.request.Points[i].Seen = v, v.version
+				}
+				continue
+			}
+			points[key] = len(c.values)
+			c.values = append(c.values, v)
+			c.request.Points = append(c.request.Points, Point{Key: value.StringView(key), Seen: v.version})
+		}
+		for key, found := range m.ends {
+			if i, again := ends[key]; again {
+				if found.version > c.found[i].version {
+					c.found[i] = found
+				}
+			} else {
+				ends[key] = len(c.ends)
+				c.ends, c.found = append(c.ends, key), append(c.found, found)
+				c.request.Ends = append(c.request.Ends, End{Span: kv.Span{Lo: value.StringView(key.lo), Hi: value.StringView(key.hi)}, Last: key.last})
+			}
+		}
+		for _, r := range m.ranges {
+			if r.version == 0 {
+				continue // begun, but not read
+			}
+			c.ranges = append(c.ranges, r)
+			c.request.Ranges = append(c.request.Ranges, ReadRange{Span: r.covered(), Rows: int64(len(r.rows)), Seen: r.version})
+		}
+		for _, num := range m.stats {
+			if _, again := stats[num]; !again && known(num) {
+				stats[num] = struct{}{}
+				c.request.Stats = append(c.request.Stats, num)
+			}
+		}
+	}
+	return &c
+}
+
+// covered is the part of a range that was read.
+func (r *readRange) covered() kv.Span {
+	s := r.page.Span
+	if !r.more || len(r.rows) == 0 {
+		return s
+	}
+	last := r.rows[len(r.rows)-1].Key
+	if r.page.Reverse {
+		s.Lo = last
+	} else {
+		s.Hi = append(last[:len(last):len(last)], 0)
+	}
+	return s
+}
+
+func (p Page) id() string {
+	id := string(p.Lo) + "\x00\x00" + string(p.Hi)
+	if p.Reverse {
+		return "r" + id
+	}
+	return id
+}
+
+// cachedState takes the answer to a recollection.
+func (c *combinedReads) cachedState(from Snapshot, reply *Reply) *cachedState {
+	r := &cachedState{remoteState: remoteState{from}, points: make(map[string][]byte, len(c.values)), ends: make(map[endKey][]byte, len(c.ends)), ranges: map[string]*readRange{},
+		claims: make(map[string]bool, len(c.claims)), foreign: reply.Foreign}
+	for i, claimed := range reply.Claimed {
+		r.claims[c.claims[i]] = claimed
+	}
+	for i := range reply.Points {
+		v := reply.Points[i].Value
+		if reply.Points[i].Same {
+			v = c.values[i].value
+		}
+		r.points[value.BytesView(c.request.Points[i].Key)] = v
+	}
+	for i := range reply.Ends {
+		r.ends[c.ends[i]] = reply.Ends[i].Key
+	}
+	for i, same := range reply.Ranges {
+		seen := c.ranges[i]
+		if !same {
+			continue
+		}
+		if other := r.ranges[seen.page.id()]; other == nil || other.more && len(other.rows) < len(seen.rows) {
+			r.ranges[seen.page.id()] = seen
+		}
+	}
+	return r
+}
+
+// point is the value of a key, if it is known.
+func (r *cachedState) point(key []byte) (value []byte, ok bool) {
+	if r.optimism != nil {
+		return r.optimism.point(key)
+	}
+	value, ok = r.points[string(key)]
+	return value, ok
+}
+
+// first is the first key of a range, if it is known.
+func (r *cachedState) first(id endKey) (key []byte, ok bool) {
+	if r.optimism != nil {
+		return r.optimism.end(id)
+	}
+	key, ok = r.ends[id]
+	return key, ok
+}
+
+func (r *cachedState) Get(ctx context.Context, key []byte) ([]byte, error) {
+	if v, ok := r.point(key); ok {
+		return v, nil
+	}
+	v, err := r.remoteState.Get(ctx, key)
+	if err == nil {
+		r.points[string(key)] = v
+	}
+	return v, err
+}
+
+func (r *cachedState) GetMany(ctx context.Context, keys [][]byte, fn func(i int, value []byte) bool) error {
+	for start := 0; start < len(keys); start += maxPoints {
+		part := keys[start:min(start+maxPoints, len(keys))]
+		values := make([][]byte, len(part))
+		var missing [][]byte
+		var at []int
+		for i, key := range part {
+			v, ok := r.point(key)
+			if values[i] = v; !ok {
+				missing, at = append(missing, key), append(at, i)
+			}
+		}
+		if len(missing) > 0 {
+			err := r.remoteState.GetMany(ctx, missing, func(i int, v []byte) bool {
+				values[at[i]] = v
+				return true
+			})
+			if err != nil {
+				return err
+			}
+		}
+		for i, v := range values {
+			if v != nil && !fn(start+i, v) {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+func (r *cachedState) First(ctx context.Context, s kv.Span) ([]byte, error) {
+	id := endKey{string(s.Lo), string(s.Hi), false}
+	if key, ok := r.first(id); ok {
+		return key, nil
+	}
+	key, err := r.remoteState.First(ctx, s)
+	if err == nil {
+		r.ends[id] = key
+	}
+	return key, err
+}
+
+func (r *cachedState) FirstRecord(ctx context.Context, s kv.Span) (key, record []byte, err error) {
+	id := endKey{string(s.Lo), string(s.Hi), false}
+	key, ok := r.first(id)
+	if !ok {
+		return r.remoteState.FirstRecord(ctx, s)
+	}
+	if key == nil {
+		return nil, nil, nil
+	}
+	record, err = r.Get(ctx, kv.RecordKeyOf(key))
+	return key, record, err
+}
+
+// last returns the last key of a range, if that was asked for in advance.
+func (r *cachedState) last(s kv.Span) (key []byte, ok bool) {
+	key, ok = r.ends[endKey{string(s.Lo), string(s.Hi), true}]
+	return key, ok
+}
+
+func (r *cachedState) Scan(ctx context.Context, lo, hi []byte, reverse bool) kv.Iterator {
+	if key, ok := r.first(endKey{string(lo), string(hi), false}); ok && key == nil {
+		return kv.NoRows{}
+	}
+	return r.replay(newPager(ctx, r.Snapshot, Page{Span: kv.Span{Lo: lo, Hi: hi}, Reverse: reverse}))
+}
+
+func (r *cachedState) ScanRecords(ctx context.Context, s kv.Span, reverse, resumed bool, h kv.ScanHint) kv.Iterator {
+	return r.replay(newPager(ctx, r.Snapshot, joinedPage(s, reverse, resumed, h)))
+}
+
+func (r *cachedState) ScanSome(ctx context.Context, s kv.Span, reverse bool, h kv.ScanHint) kv.Iterator {
+	return r.replay(newPager(ctx, r.Snapshot, Page{Span: s, Reverse: reverse, Wanted: h.Rows, Size: h.RowSize}))
+}
+
+// replay lets a pager begin with the rows that are remembered.
+func (r *cachedState) replay(p *pager) kv.Iterator {
+	seen := r.ranges[p.page.id()]
+	if seen == nil {
+		return p
+	}
+	rows := seen.rows
+	if p.page.Joined {
+		rows = make([]KV, len(seen.rows))
+		for i, row := range seen.rows {
+			rows[i] = KV{row.Key, nil}
+			v, ok := r.point(kv.RecordKeyOf(row.Key))
+			if !ok {
+				return p // not remembered as a whole
+			}
+			rows[i].Value = v
+		}
+	} else if seen.page.Joined {
+		rows = make([]KV, len(seen.rows))
+		for i, row := range seen.rows {
+			rows[i] = KV{row.Key, []byte{}}
+		}
+	}
+	if r.optimism != nil {
+		r.optimism.pages(seen)
+	}
+	p.rows, p.more = rows, seen.more
+	p.behind()
+	p.more = seen.more
+	return p
+}
