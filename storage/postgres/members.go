@@ -121,8 +121,8 @@ func (m *members) connect(ctx context.Context) (*conn, error) {
 	c.simple("listen " + quoted(m.channel))
 	err = c.run(ctx, nil)
 	m.notifies.Store(err == nil)
-	if c.broken != nil {
-		return nil, err
+	if c.broken != nil { // also if the context has ended right behind the answer
+		return nil, c.broken
 	}
 	return c, nil
 }

@@ -22,17 +22,17 @@ func (s *store) checkPooler(ctx context.Context, a *conn) error {
 	defer b.close()
 	mark := uuid.NewString()
 	if _, err := a.probe(ctx, "select set_config('duskdb.pooler', '"+mark+"', false)"); err != nil {
-		return a.lostOnly(err)
+		return a.lostOnly()
 	}
 	const read = "select coalesce(current_setting('duskdb.pooler', true), '')"
 	for range 3 {
 		theirs, err := b.probe(ctx, read)
 		if err != nil {
-			return b.lostOnly(err)
+			return b.lostOnly()
 		}
 		own, err := a.probe(ctx, read)
 		if err != nil {
-			return a.lostOnly(err)
+			return a.lostOnly()
 		}
 		if own != mark || theirs == mark {
 			return errPooler
@@ -49,9 +49,9 @@ func (c *conn) probe(ctx context.Context, sql string) (value string, err error) 
 }
 
 // lostOnly returns an error if the connection is lost.
-func (c *conn) lostOnly(err error) error {
+func (c *conn) lostOnly() error {
 	if c.broken != nil {
-		return err
+		return c.broken
 	}
 	return nil
 }

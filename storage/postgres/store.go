@@ -126,8 +126,9 @@ func (s *store) connectWriter(ctx context.Context) (*conn, error) {
 		"set default_transaction_isolation = 'read committed'",
 	} {
 		c.query(sql)
-		if err := c.run(ctx, nil); c.broken != nil {
-			return nil, err
+		_ = c.run(ctx, nil) // a database may refuse a setting
+		if c.broken != nil {
+			return nil, c.broken
 		}
 	}
 	return c, c.learnWhole(ctx)
@@ -145,7 +146,7 @@ func (c *conn) learnWhole(ctx context.Context) error {
 		return nil
 	})
 	if c.broken != nil {
-		return err
+		return c.broken
 	}
 	c.whole = whole && err == nil
 	return nil
@@ -155,8 +156,9 @@ func (c *conn) learnWhole(ctx context.Context) error {
 func (c *conn) settings(ctx context.Context) error {
 	for _, sql := range []string{planner, keepAlive} {
 		c.query(sql)
-		if err := c.run(ctx, nil); c.broken != nil {
-			return err
+		_ = c.run(ctx, nil) // a database may refuse a setting
+		if c.broken != nil {
+			return c.broken
 		}
 	}
 	return nil
