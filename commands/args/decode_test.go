@@ -196,19 +196,30 @@ func TestUndeclaredFields(t *testing.T) {
 	}
 }
 
-// Arguments that were given back come again as if they were new.
-func TestBorrow(t *testing.T) {
+// Arguments come out of a pool as if they were new.
+func TestPool(t *testing.T) {
 	spec := New[every]("every")
+	var pool Pool[every]
 	for range 10 {
-		a := spec.Borrow()
+		a := pool.Get()
 		if !reflect.DeepEqual(*a, every{}) {
-			t.Fatalf("borrowed %+v", *a)
+			t.Fatalf("the pool has %+v", *a)
 		}
 		if err := spec.Decode(value.MustJSON(`{"must": 1, "text": "t", "flag": true}`), a); err != nil || !a.Flag.Or(false) {
 			t.Fatalf("%+v, %v", *a, err)
 		}
-		spec.GiveBack(a)
+		pool.Put(a)
 	}
+}
+
+// A struct of another type is a mistake of the program.
+func TestDecodeOtherStruct(t *testing.T) {
+	defer func() {
+		if said := recover(); said != "commands: the arguments of every are not those of struct {}" {
+			t.Errorf("panicked with %v", said)
+		}
+	}()
+	_ = everySpec.Decode(value.MustJSON(`{"must": 1}`), &struct{}{})
 }
 
 func TestFlag(t *testing.T) {
@@ -293,7 +304,7 @@ func BenchmarkDecode(b *testing.B) {
 	}
 	spec := New[update]("update")
 	d := value.MustJSON(`{"update": "c", "ordered": true, "updates": [{}], "lsid": {}, "txnNumber": {"$numberLong": "1"}, "autocommit": false, "$db": "test"}`)
-	a := spec.Borrow()
+	a := new(update)
 	b.ReportAllocs()
 	for b.Loop() {
 		if err := spec.Decode(d, a); err != nil {

@@ -18,11 +18,15 @@ type deleteArgs struct {
 	UUID    args.UUID      `arg:"collectionUUID"`
 }
 
-var deleteSpec = args.New[deleteArgs]("delete")
+var (
+	deleteSpec          = args.New[deleteArgs]("delete")
+	deletePool          args.Pool[deleteArgs]
+	deleteStatementPool args.Pool[write.DeleteStatementArgs]
+)
 
 func runDelete(c *kernel.Call) error {
-	a := deleteSpec.Borrow()
-	defer deleteSpec.GiveBack(a)
+	a := deletePool.Get()
+	defer deletePool.Put(a)
 	if err := deleteSpec.Decode(c.Body, a); err != nil {
 		return err
 	}
@@ -38,8 +42,8 @@ func runDelete(c *kernel.Call) error {
 	w := newBatch(c, ns, a.Ordered.Or(true), false)
 	w.UUID = a.UUID
 	defer w.Release()
-	s := write.DeleteStatementSpec.Borrow()
-	defer write.DeleteStatementSpec.GiveBack(s)
+	s := deleteStatementPool.Get()
+	defer deleteStatementPool.Put(s)
 	err = eachStatement(w, statements, s.Read, func(i int) error {
 		out, err := deleteStatement(c, w, i, s, a.Let)
 		w.N += out.Matched

@@ -31,11 +31,14 @@ type findAndModifyArgs struct {
 	EncInfo      value.Value     `arg:"encryptionInformation"`
 }
 
-var findAndModifySpec = args.New[findAndModifyArgs]("findAndModify")
+var (
+	findAndModifySpec = args.New[findAndModifyArgs]("findAndModify")
+	findAndModifyPool args.Pool[findAndModifyArgs]
+)
 
 func runFindAndModify(c *kernel.Call) error {
-	a := findAndModifySpec.Borrow()
-	defer findAndModifySpec.GiveBack(a)
+	a := findAndModifyPool.Get()
+	defer findAndModifyPool.Put(a)
 	if err := findAndModifySpec.Decode(c.Body, a); err != nil {
 		return err
 	}

@@ -19,11 +19,14 @@ type insertArgs struct {
 	UUID      args.UUID       `arg:"collectionUUID"`
 }
 
-var insertSpec = args.New[insertArgs]("insert")
+var (
+	insertSpec = args.New[insertArgs]("insert")
+	insertPool args.Pool[insertArgs]
+)
 
 func runInsert(c *kernel.Call) error {
-	a := insertSpec.Borrow()
-	defer insertSpec.GiveBack(a)
+	a := insertPool.Get()
+	defer insertPool.Put(a)
 	if err := insertSpec.Decode(c.Body, a); err != nil {
 		return err
 	}

@@ -32,11 +32,13 @@ type updateArgs struct {
 var (
 	updateSpec          = args.New[updateArgs]("update")
 	updateStatementSpec = args.New[exec.UpdateStatementArgs]("update.updates")
+	updatePool          args.Pool[updateArgs]
+	updateStatementPool args.Pool[exec.UpdateStatementArgs]
 )
 
 func runUpdate(c *kernel.Call) error {
-	a := updateSpec.Borrow()
-	defer updateSpec.GiveBack(a)
+	a := updatePool.Get()
+	defer updatePool.Put(a)
 	if err := updateSpec.Decode(c.Body, a); err != nil {
 		return err
 	}
@@ -57,8 +59,8 @@ func runUpdate(c *kernel.Call) error {
 	defer w.Release()
 	var modified int64
 	var upserted []upsertedID
-	s := updateStatementSpec.Borrow()
-	defer updateStatementSpec.GiveBack(s)
+	s := updateStatementPool.Get()
+	defer updateStatementPool.Put(s)
 	read := func(d value.Doc) error {
 		*s = exec.UpdateStatementArgs{}
 		return updateStatementSpec.DecodeNested("update.updates", d, s)

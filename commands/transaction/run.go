@@ -91,11 +91,12 @@ type endTransactionArgs struct {
 var (
 	commitSpec = args.New[endTransactionArgs]("commitTransaction")
 	abortSpec  = args.New[endTransactionArgs]("abortTransaction")
+	endPool    args.Pool[endTransactionArgs]
 )
 
 func runCommitTransaction(c *kernel.Call) error {
-	a := commitSpec.Borrow()
-	defer commitSpec.GiveBack(a)
+	a := endPool.Get()
+	defer endPool.Put(a)
 	if err := commitSpec.Decode(c.Body, a); err != nil {
 		return err
 	}

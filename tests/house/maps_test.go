@@ -155,7 +155,7 @@ func isMap(t ast.Expr) bool {
 
 // boundedMaps says of every map how it is bounded.
 var boundedMaps = map[string]string{
-	"commands/args.decoder.index":                   "the arguments that the program declares",
+	"commands/args.Spec.index":                      "the arguments that the program declares",
 	"commands/catalog.IndexUse.counters":            "forgotten with the collection, see kernel.forgetGone, and with the index; ForgetAbsent for the rest",
 	"commands/catalog.Options.values":               "of one parsed document of options",
 	"commands/catalog.PlanCache.Entries":            "maxCachedPlans; belongs to the Meta of a collection and ends with it",

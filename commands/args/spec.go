@@ -3,19 +3,37 @@ package args
 import (
 	"reflect"
 	"strings"
-	"sync"
 
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
 
-// decoder is a [Spec] without the type of its arguments.
-type decoder struct {
-	Command string // the name of the command, with which messages begin
+// Arguments are declared as structs:
+//
+//	type countArgs struct {
+//		Coll  string    `arg:"count"`
+//		Query value.Doc `arg:"query"`
+//		Limit *int64    `arg:"limit"`
+//		Hint  value.Value `arg:"hint,any"`
+//	}
+//
+//	var countSpec = args.New[countArgs]("count")
+//
+// The tag is the field's name, optionally followed by ",required",
+// ",nonneg" (a number that must not be negative), ",own" for a field that mongod
+// reads by code of its own, with other messages, or ",any" for a field of any type
+// that the command checks later: there null does not count as absent.
+// The Go type decides which BSON types are accepted, as mongod's IDL does.
+// The tags are read once, at start-up.
+
+// Spec decodes the arguments of one command. It is not generic: its methods and the
+// descriptions of its type would be in the program once for each command.
+type Spec struct {
+	Command string       // the name of the command, with which messages begin
+	args    reflect.Type // the struct that declares the arguments
 	fields  []field
 	index   map[string]int // position in fields, by name
 	lenient bool           // unknown fields are allowed, as for hello
-	pool    sync.Pool      // of pointers to structs that were given back
 }
 
 // field is a declared argument.
@@ -33,8 +51,13 @@ type field struct {
 // has a bit in a word.
 const maxFields = 64
 
-func newDecoder(command string, t reflect.Type) *decoder {
-	d := &decoder{Command: command, index: map[string]int{}}
+// New makes the decoder of a command from the tags of T. It panics when a field has a
+// type that no argument can have, or when there are too many of them: mistakes in the
+// program, found at start-up.
+func New[T any](command string) *Spec { return newSpec(command, reflect.TypeFor[T]()) }
+
+func newSpec(command string, t reflect.Type) *Spec {
+	s := &Spec{Command: command, args: t, index: map[string]int{}}
 	for i := range t.NumField() {
 		tag, ok := t.Field(i).Tag.Lookup("arg")
 		if !ok {
@@ -45,13 +68,13 @@ func newDecoder(command string, t reflect.Type) *decoder {
 			panic("commands: argument type of " + command + "." + f.name)
 		}
 		f.position = i
-		d.index[f.name] = len(d.fields)
-		d.fields = append(d.fields, f)
+		s.index[f.name] = len(s.fields)
+		s.fields = append(s.fields, f)
 	}
-	if len(d.fields) > maxFields {
+	if len(s.fields) > maxFields {
 		panic("commands: " + command + " has more than 64 arguments")
 	}
-	return d
+	return s
 }
 
 func newField(t reflect.Type, tag string) (f field, ok bool) {
@@ -73,23 +96,47 @@ func newField(t reflect.Type, tag string) (f field, ok bool) {
 	return f, ok
 }
 
+// Lenient makes the decoder ignore unknown fields, as mongod does for commands like
+// hello, and returns s.
+func (s *Spec) Lenient() *Spec {
+	s.lenient = true
+	return s
+}
+
+// Decode reads the command document into dst, a pointer to a struct of the type that the
+// Spec was made from. It refuses unknown fields (40415), repeated ones (40413), wrong
+// types (14) and missing required fields (40414).
+func (s *Spec) Decode(body value.Doc, dst any) error {
+	return s.DecodeAs(s.Command, body, dst, true)
+}
+
+// DecodeNested reads an embedded document, which has no generic arguments; prefix is
+// how messages name it ("update.updates").
+func (s *Spec) DecodeNested(prefix string, d value.Doc, dst any) error {
+	return s.DecodeAs(prefix, d, dst, false)
+}
+
 // Declares reports whether the command has an argument of that name, besides the generic ones.
-func (d *decoder) Declares(name string) bool {
-	_, ok := d.index[name]
+func (s *Spec) Declares(name string) bool {
+	_, ok := s.index[name]
 	return ok
 }
 
-// decode reads body into dst, a pointer to a struct of the decoder's type.
-func (d *decoder) decode(prefix string, body value.Doc, dst any, generic bool) error {
+// DecodeAs is Decode for a document that messages name prefix; generic reports
+// whether generic arguments are accepted.
+func (s *Spec) DecodeAs(prefix string, body value.Doc, dst any, generic bool) error {
 	args := reflect.ValueOf(dst).Elem()
+	if args.Type() != s.args {
+		panic("commands: the arguments of " + s.Command + " are not those of " + args.Type().String())
+	}
 	// A null that counts as absent still counts as a repeated field: authorization
 	// must not depend on which of two fields is read.
 	var given, named uint64
 	it := body.Iter()
 	for it.Next() {
-		i, ok := d.index[it.Key()]
+		i, ok := s.index[it.Key()]
 		if !ok {
-			if d.lenient || generic && IsGeneric(it.Key()) {
+			if s.lenient || generic && IsGeneric(it.Key()) {
 				continue
 			}
 			return mongoerr.UnknownField(prefix + "." + it.Key())
@@ -98,7 +145,7 @@ func (d *decoder) decode(prefix string, body value.Doc, dst any, generic bool) e
 			return mongoerr.DuplicateField(prefix + "." + it.Key())
 		}
 		named |= 1 << i
-		f, v := &d.fields[i], it.Value()
+		f, v := &s.fields[i], it.Value()
 		if k := v.Kind(); (k == value.KindNull || k == value.KindUndefined) && f.skipsNull() {
 			continue
 		}
@@ -110,9 +157,9 @@ func (d *decoder) decode(prefix string, body value.Doc, dst any, generic bool) e
 			return mongoerr.Newf(mongoerr.BadValue, "BSON field '%s' value must be >= 0, actual value '%d'", f.name, v.SafeInt64())
 		}
 	}
-	for i := range d.fields {
-		if d.fields[i].required && given&(1<<i) == 0 {
-			return mongoerr.MissingField(prefix + "." + d.fields[i].name)
+	for i := range s.fields {
+		if s.fields[i].required && given&(1<<i) == 0 {
+			return mongoerr.MissingField(prefix + "." + s.fields[i].name)
 		}
 	}
 	return nil
