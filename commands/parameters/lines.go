@@ -30,71 +30,33 @@ func line(name string, w when, initial value.Value, check func(value.Value) (val
 	return parameter{Name: name, Initial: initial, Startup: w.start, Runtime: w.runTime, Check: check}
 }
 
-// The functions that make lines are not inlined: for five hundred lines that would be 200 KB
-// of code.
-
-//go:noinline
 func boolean(name string, w when, initial bool) parameter {
 	return line(name, w, value.Bool(initial), kernel.CheckBool)
 }
 
-// switches are booleans that have all the same default.
-func switches(w when, initial bool, names ...string) (list []parameter) {
-	for _, name := range names {
-		list = append(list, boolean(name, w, initial))
-	}
-	return list
-}
-
-//go:noinline
 func integer(name string, w when, initial int32, bounds ...kernel.Bound) parameter {
 	return line(name, w, value.Int32(initial), kernel.CheckInt32(name, bounds...))
 }
 
-//go:noinline
 func long(name string, w when, initial int64, bounds ...kernel.Bound) parameter {
 	return line(name, w, value.Int64(initial), kernel.CheckInt64(name, bounds...))
 }
 
-//go:noinline
 func double(name string, w when, initial float64, bounds ...kernel.Bound) parameter {
 	return line(name, w, value.Double(initial), kernel.CheckDouble(name, bounds...))
 }
 
 // text is a string, one of the allowed ones if there are any.
-//
-//go:noinline
 func text(name string, w when, initial string, allowed ...string) parameter {
 	return line(name, w, value.String(initial), kernel.CheckString(name, allowed...))
 }
 
-//go:noinline
 func document(name string, w when, initial string) parameter {
 	return line(name, w, value.Document(value.MustJSON(initial)), kernel.CheckDocument(name))
-}
-
-// also gives a parameter a former name, which mongod still knows.
-func (p parameter) also(name string) parameter {
-	p.Former = name
-	return p
-}
-
-// forTests has a parameter exist only with enableTestCommands.
-func (p parameter) forTests() parameter {
-	p.TestOnly = true
-	return p
 }
 
 // onChange has a function called with what was stored.
 func (p parameter) onChange(f func(s *kernel.Service, v value.Value)) parameter {
 	p.OnChange = f
 	return p
-}
-
-// without says why parameters have no effect.
-func without(reason string, list []parameter) []parameter {
-	for i := range list {
-		list[i].NoEffect = reason
-	}
-	return list
 }

@@ -38,9 +38,7 @@ const metricsCollections = "metricsMaxCollections"
 func Table() []kernel.Parameter {
 	list := slices.Concat(kernel.LogParameters(), kernel.EstablishmentParameters(), kernel.TLSParameters())
 	for _, of := range [][]parameter{
-		expiryParameters(), commandParameters(), memoryParameters(), serverParameters(), keptParameters(), // these have an effect, all but the last
-		accessParameters(), engineParameters(), executionParameters(), networkParameters(), plannerParameters(),
-		processParameters(), replicationParameters(), shardingParameters(), transactionParameters(), writeParameters(),
+		expiryParameters(), commandParameters(), memoryParameters(), serverParameters(), noEffectParameters(),
 	} {
 		for _, p := range of {
 			list = append(list, kernel.Parameter(p))
@@ -132,18 +130,6 @@ func serverParameters() []parameter {
 		integer("scramIterationCount", always, 10_000, gte(5000)),
 		integer("scramSHA256IterationCount", always, 15_000, gte(5000)),
 	}
-}
-
-// keptParameters are those of the log and of locks, which have no effect for a reason of
-// their own.
-func keptParameters() []parameter {
-	return slices.Concat(
-		without("readers hold no lock", []parameter{integer("internalQueryExecYieldIterations", always, 1000)}),
-		without("a sync begins within 100 ms of a write", []parameter{integer("journalCommitInterval", always, 100, gte(1), lte(500))}),
-		without("sessions are written down when they change", []parameter{integer("logicalSessionRefreshMillis", always, 300_000, gte(1))}),
-		without("MongoDB's locks do not exist", []parameter{integer("maxTransactionLockRequestTimeoutMillis", always, 5, gte(-1))}),
-		without("every commit is in the log", []parameter{double("syncdelay", always, 60, gte(0), lte(9_000_000))}),
-	)
 }
 
 // checkDescriptor checks the text with which programs that manage servers mark theirs; hello
