@@ -179,6 +179,7 @@ func searchBound(c *call, env *Env, i int, what string) (int, error) {
 	}
 	n, ok := asInt32(v)
 	if !ok {
+		// sic: mongod
 		return 0, mongoerr.Newf(40096, "%srequires an integral %s, found a value of type: %s, with value: %s", c.op.name, what, v.Kind(), v.Compact())
 	}
 	if n < 0 {
@@ -187,10 +188,7 @@ func searchBound(c *call, env *Env, i int, what string) (int, error) {
 	return int(n), nil
 }
 
-func evalIsArray(c *call, env *Env) (value.Value, error) {
-	v, err := c.args[0].eval(env)
-	return value.Bool(v.Kind() == value.KindArray), err
-}
+var evalIsArray = ofOne(func(v value.Value) value.Value { return value.Bool(v.Kind() == value.KindArray) })
 
 // evalRange evaluates $range; its arguments must be whole 32-bit numbers and
 // the step not zero.

@@ -1,14 +1,19 @@
 package expr
 
 import (
+	"cmp"
+
 	"github.com/duskdb/duskdb/value"
 )
 
 func evalAnd(c *call, env *Env) (value.Value, error) {
 	for _, n := range c.args {
 		v, err := n.eval(env)
-		if err != nil || !v.Truthy() {
-			return value.Bool(false), err
+		if err != nil {
+			return value.Value{}, err
+		}
+		if !v.Truthy() {
+			return value.Bool(false), nil
 		}
 	}
 	return value.Bool(true), nil
@@ -41,10 +46,7 @@ func endsIn(decisive bool) func(c *call) node {
 	}
 }
 
-func evalNot(c *call, env *Env) (value.Value, error) {
-	v, err := c.args[0].eval(env)
-	return value.Bool(!v.Truthy()), err
-}
+var evalNot = ofOne(func(v value.Value) value.Value { return value.Bool(!v.Truthy()) })
 
 // order evaluates both arguments and compares them.
 func order(c *call, env *Env) (int, error) {
@@ -75,43 +77,23 @@ func compareValues(env *Env, a, b value.Value) int {
 	return env.compare(a, b)
 }
 
-func evalCmp(c *call, env *Env) (value.Value, error) {
-	d, err := order(c, env)
-	switch {
-	case d < 0:
-		d = -1
-	case d > 0:
-		d = 1
+// compared is the evaluation of an operator that compares its two arguments.
+func compared(result func(order int) value.Value) func(*call, *Env) (value.Value, error) {
+	return func(c *call, env *Env) (value.Value, error) {
+		d, err := order(c, env)
+		if err != nil {
+			return value.Value{}, err
+		}
+		return result(d), nil
 	}
-	return value.Int32(int32(d)), err
 }
 
-func evalEq(c *call, env *Env) (value.Value, error) {
-	d, err := order(c, env)
-	return value.Bool(d == 0), err
-}
-
-func evalNe(c *call, env *Env) (value.Value, error) {
-	d, err := order(c, env)
-	return value.Bool(d != 0), err
-}
-
-func evalLt(c *call, env *Env) (value.Value, error) {
-	d, err := order(c, env)
-	return value.Bool(d < 0), err
-}
-
-func evalLte(c *call, env *Env) (value.Value, error) {
-	d, err := order(c, env)
-	return value.Bool(d <= 0), err
-}
-
-func evalGt(c *call, env *Env) (value.Value, error) {
-	d, err := order(c, env)
-	return value.Bool(d > 0), err
-}
-
-func evalGte(c *call, env *Env) (value.Value, error) {
-	d, err := order(c, env)
-	return value.Bool(d >= 0), err
-}
+var (
+	evalCmp = compared(func(d int) value.Value { return value.Int32(int32(cmp.Compare(d, 0))) })
+	evalEq  = compared(func(d int) value.Value { return value.Bool(d == 0) })
+	evalNe  = compared(func(d int) value.Value { return value.Bool(d != 0) })
+	evalLt  = compared(func(d int) value.Value { return value.Bool(d < 0) })
+	evalLte = compared(func(d int) value.Value { return value.Bool(d <= 0) })
+	evalGt  = compared(func(d int) value.Value { return value.Bool(d > 0) })
+	evalGte = compared(func(d int) value.Value { return value.Bool(d >= 0) })
+)

@@ -163,9 +163,7 @@ func isOptions(v value.Value) bool {
 
 // datePartOptions compiles {date, timezone}.
 func (p *parser) datePartOptions(op *operator, v value.Value, args []node) error {
-	f, err := fields(v, func(name string) error {
-		return mongoerr.Newf(40535, `unrecognized option to %s: "%s"`, op.name, name)
-	}, "date", "timezone")
+	f, err := op.fields(v)
 	if err != nil {
 		return err
 	}

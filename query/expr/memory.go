@@ -94,6 +94,37 @@ func (e *Env) release(before int, v value.Value) value.Value {
 	return v
 }
 
+// copied is called when a value has been copied into a literal document or array of n bytes,
+// instead of release.
+func (e *Env) copied(before, n int) error {
+	if e.held != before {
+		e.held = before + n
+	}
+	return checkSize(n)
+}
+
+// held is an operator with a node of its own. After its evaluation only the result is held.
+type held struct{ node }
+
+func (h held) eval(env *Env) (value.Value, error) {
+	before := env.held
+	v, err := h.node.eval(env)
+	if err != nil {
+		return value.Value{}, err
+	}
+	return env.release(before, v), nil
+}
+
+// accounted wraps what the parser of an operator returns, unless it builds nothing or accounts
+// for its memory itself.
+func accounted(n node) node {
+	switch n.(type) {
+	case nil, constant, *fieldPath, *meta, *object, *array, *call, held:
+		return n
+	}
+	return held{n}
+}
+
 // rangeBytes is what $range may take.
 func (e *Env) rangeBytes() int64 {
 	if e.Memory == nil {

@@ -5,15 +5,11 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-func evalType(c *call, env *Env) (value.Value, error) {
-	v, err := c.args[0].eval(env)
-	return value.String(v.Kind().String()), err
-}
-
-func evalIsNumber(c *call, env *Env) (value.Value, error) {
-	v, err := c.args[0].eval(env)
-	return value.Bool(v.IsNumber()), err
-}
+var (
+	evalType             = ofOne(func(v value.Value) value.Value { return value.String(v.Kind().String()) })
+	evalIsNumber         = ofOne(func(v value.Value) value.Value { return value.Bool(v.IsNumber()) })
+	evalToHashedIndexKey = ofOne(func(v value.Value) value.Value { return value.Int64(value.HashedKey(v)) })
+)
 
 // evalBinarySize evaluates $binarySize: the number of bytes of a string or of
 // binary data.
@@ -40,11 +36,6 @@ func evalBsonSize(c *call, env *Env) (value.Value, error) {
 		return value.Null(), err
 	}
 	return value.Int32(int32(v.Doc().Size())), nil
-}
-
-func evalToHashedIndexKey(c *call, env *Env) (value.Value, error) {
-	v, err := c.args[0].eval(env)
-	return value.Int64(value.HashedKey(v)), err
 }
 
 func parseRand(_ *parser, op *operator, v value.Value) (node, error) {

@@ -140,6 +140,18 @@ func walkArray(a value.Doc, parts []string) value.Value {
 	return out.Value()
 }
 
+// part evaluates a part of a literal document or array.
+func part(env *Env, n node) (value.Value, error) {
+	v, err := n.eval(env)
+	if err == nil {
+		err = env.tick()
+	}
+	if err == nil {
+		err = CheckDepth(v, value.MaxDepth-1)
+	}
+	return v, err
+}
+
 // object is a literal document with computed fields.
 type object struct {
 	names  []string
@@ -152,21 +164,12 @@ func (o *object) eval(env *Env) (value.Value, error) {
 	b.Reset(make([]byte, 0, 64))
 	before := env.held
 	for i, n := range o.values {
-		v, err := n.eval(env)
+		v, err := part(env, n)
 		if err != nil {
 			return value.Value{}, err
 		}
-		if err := env.tick(); err != nil {
-			return value.Value{}, err
-		}
-		if err := CheckDepth(v, value.MaxDepth-1); err != nil {
-			return value.Value{}, err
-		}
 		b.Append(o.names[i], v)
-		if env.held != before { // the value has been copied
-			env.held = before + b.Len()
-		}
-		if err := checkSize(b.Len()); err != nil {
+		if err := env.copied(before, b.Len()); err != nil {
 			return value.Value{}, err
 		}
 	}
@@ -190,21 +193,12 @@ func (a *array) eval(env *Env) (value.Value, error) {
 	var out value.ArrayBuilder
 	before := env.held
 	for _, n := range a.elems {
-		v, err := n.eval(env)
+		v, err := part(env, n)
 		if err != nil {
 			return value.Value{}, err
 		}
-		if err := env.tick(); err != nil {
-			return value.Value{}, err
-		}
-		if err := CheckDepth(v, value.MaxDepth-1); err != nil {
-			return value.Value{}, err
-		}
 		out.Append(v)
-		if env.held != before { // the value has been copied
-			env.held = before + out.Size()
-		}
-		if err := checkSize(out.Size()); err != nil {
+		if err := env.copied(before, out.Size()); err != nil {
 			return value.Value{}, err
 		}
 	}
@@ -239,14 +233,16 @@ type call struct {
 	data any // prepared by the operator at compile time
 }
 
+// eval accounts for the memory as held does. With an error there is no value, whatever the
+// operator returned.
 func (c *call) eval(env *Env) (value.Value, error) {
 	before := env.held
 	v, err := c.op.eval(c, env)
+	if err != nil {
+		return value.Value{}, err
+	}
 	if env.held != before {
 		v = env.release(before, v)
-	}
-	if err != nil {
-		return v, err
 	}
 	return v, env.weigh(len(v.Bytes()))
 }

@@ -154,16 +154,9 @@ func (f *fieldList) addObject(e value.Value) error {
 func parseGetField(p *parser, op *operator, v value.Value) (node, error) {
 	field, input := v, value.String("$$CURRENT")
 	if first, _ := v.Doc().First(); v.Kind() == value.KindDocument && !strings.HasPrefix(first, "$") {
-		f, err := fields(v, func(name string) error {
-			return mongoerr.Newf(3041701, "$getField found an unknown argument: %s", name)
-		}, "field", "input")
-		switch {
-		case err != nil:
+		f, err := op.fields(v)
+		if err != nil {
 			return nil, err
-		case f[0].IsMissing():
-			return nil, mongoerr.New(3041702, "$getField requires 'field' to be specified")
-		case f[1].IsMissing():
-			return nil, mongoerr.New(3041703, "$getField requires 'input' to be specified")
 		}
 		field, input = f[0], f[1]
 	}

@@ -88,6 +88,17 @@ const (
 	catVariable    = "variable"
 )
 
+// ofOne is the evaluation of an operator with one argument of any kind.
+func ofOne(result func(v value.Value) value.Value) func(*call, *Env) (value.Value, error) {
+	return func(c *call, env *Env) (value.Value, error) {
+		v, err := c.args[0].eval(env)
+		if err != nil {
+			return value.Value{}, err
+		}
+		return result(v), nil
+	}
+}
+
 // ofKind evaluates an operand that must be of kind k. null reports whether it
 // is null or missing; format is the error message for any other kind.
 func ofKind(n node, env *Env, k value.Kind, code mongoerr.Code, format string) (v value.Value, null bool, err error) {

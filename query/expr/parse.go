@@ -66,7 +66,11 @@ func (p *parser) operator(name string, v value.Value) (node, error) {
 		return nil, mongoerr.Newf(mongoerr.InvalidPipelineOperator, "Unrecognized expression '%s'", name)
 	}
 	if op.parse != nil {
-		return op.parse(p, op, v)
+		n, err := op.parse(p, op, v)
+		if err != nil {
+			return nil, err
+		}
+		return accounted(n), nil
 	}
 	args, err := p.arguments(op, v)
 	if err != nil {
@@ -218,7 +222,7 @@ func (p *parser) named(op *operator, v value.Value) ([]node, error) {
 	}
 	args := make([]node, len(op.params))
 	for name, e := range v.Doc().All() {
-		i := slices.IndexFunc(op.params, func(q param) bool { return q.name == name })
+		i := op.param(name)
 		if i < 0 {
 			return nil, op.unknownParam(name)
 		}

@@ -20,29 +20,18 @@ type percentile struct {
 // parsePercentile compiles $percentile and $median: input, method and, for
 // $percentile, p.
 func parsePercentile(p *parser, op *operator, v value.Value) (node, error) {
-	names, code := []string{"input", "p", "method"}, mongoerr.Code(7429703)
-	if op.name == "$median" {
-		names, code = []string{"input", "method"}, 7436100
-	}
 	if v.Kind() != value.KindDocument {
-		return nil, mongoerr.Newf(code, "specification must be an object; found %s: %s", op.name, v)
+		return nil, mongoerr.Newf(op.style.object, "specification must be an object; found %s: %s", op.name, v)
 	}
-	f, err := fields(v, func(name string) error {
-		return mongoerr.UnknownField(op.name + "." + name)
-	}, names...)
+	f, err := op.fields(v)
 	if err != nil {
 		return nil, err
-	}
-	for i, name := range names {
-		if f[i].IsMissing() {
-			return nil, mongoerr.MissingField(op.name + "." + name)
-		}
 	}
 	n := &percentile{op: op}
 	if n.input, err = p.operand(f[0]); err != nil {
 		return nil, err
 	}
-	if len(names) == 3 {
+	if op.name == "$percentile" {
 		if n.p, err = p.operand(f[1]); err != nil {
 			return nil, err
 		}

@@ -63,15 +63,21 @@ func textArg(c *call, env *Env, i int) (string, error) {
 	return text(v)
 }
 
-func evalToLower(c *call, env *Env) (value.Value, error) {
-	s, err := textArg(c, env, 0)
-	return value.String(mapASCII(s, 'A', 'Z')), err
+// caseOf is the evaluation of $toLower and $toUpper, for the ASCII letters from low to high.
+func caseOf(low, high byte) func(*call, *Env) (value.Value, error) {
+	return func(c *call, env *Env) (value.Value, error) {
+		s, err := textArg(c, env, 0)
+		if err != nil {
+			return value.Value{}, err
+		}
+		return value.String(mapASCII(s, low, high)), nil
+	}
 }
 
-func evalToUpper(c *call, env *Env) (value.Value, error) {
-	s, err := textArg(c, env, 0)
-	return value.String(mapASCII(s, 'a', 'z')), err
-}
+var (
+	evalToLower = caseOf('A', 'Z')
+	evalToUpper = caseOf('a', 'z')
+)
 
 // mapASCII changes the case of the ASCII letters from low to high.
 func mapASCII(s string, low, high byte) string {
@@ -95,24 +101,30 @@ func evalStrcasecmp(c *call, env *Env) (value.Value, error) {
 		return value.Value{}, err
 	}
 	b, err := textArg(c, env, 1)
-	return value.Int32(int32(strings.Compare(mapASCII(a, 'a', 'z'), mapASCII(b, 'a', 'z')))), err
+	if err != nil {
+		return value.Value{}, err
+	}
+	return value.Int32(int32(strings.Compare(mapASCII(a, 'a', 'z'), mapASCII(b, 'a', 'z')))), nil
 }
 
-func evalStrLenBytes(c *call, env *Env) (value.Value, error) {
-	v, err := c.args[0].eval(env)
-	if err == nil && v.Kind() != value.KindString {
-		err = mongoerr.Newf(34473, "$strLenBytes requires a string argument, found: %s", v.Kind())
+// lengthBy is the evaluation of $strLenBytes and $strLenCP.
+func lengthBy(code mongoerr.Code, length func(s []byte) int) func(*call, *Env) (value.Value, error) {
+	return func(c *call, env *Env) (value.Value, error) {
+		v, err := c.args[0].eval(env)
+		if err != nil {
+			return value.Value{}, err
+		}
+		if v.Kind() != value.KindString {
+			return value.Value{}, mongoerr.Newf(code, "%s requires a string argument, found: %s", c.op.name, v.Kind())
+		}
+		return value.Int32(int32(length(v.Bytes()))), nil
 	}
-	return value.Int32(int32(len(v.Bytes()))), err
 }
 
-func evalStrLenCP(c *call, env *Env) (value.Value, error) {
-	v, err := c.args[0].eval(env)
-	if err == nil && v.Kind() != value.KindString {
-		err = mongoerr.Newf(34471, "$strLenCP requires a string argument, found: %s", v.Kind())
-	}
-	return value.Int32(int32(utf8.RuneCount(v.Bytes()))), err
-}
+var (
+	evalStrLenBytes = lengthBy(34473, func(s []byte) int { return len(s) })
+	evalStrLenCP    = lengthBy(34471, utf8.RuneCount)
+)
 
 func isContinuation(b byte) bool { return b&0xc0 == 0x80 }
 

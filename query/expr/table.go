@@ -1,6 +1,9 @@
 package expr
 
-import "github.com/duskdb/duskdb/value"
+import (
+	"github.com/duskdb/duskdb/internal/mongoerr"
+	"github.com/duskdb/duskdb/value"
+)
 
 // operators is the table of all expressions. An operator without min and max
 // has named arguments (params) or its own parser (parse). Please keep it
@@ -45,22 +48,22 @@ var operators = []operator{
 	{name: "$dateToParts", category: catDate, eval: evalDateToParts, params: paramsDateToParts, style: styleDateToParts, prepare: prepareZone(1)},
 	{name: "$dateToString", category: catDate, eval: evalDateToString, params: paramsDateToString, style: styleDateToString, prepare: prepareZone(2)},
 	{name: "$dateTrunc", category: catDate, eval: evalDateTrunc, params: paramsDateTrunc, style: styleDateTrunc, prepare: prepareZone(3), simplify: nullStart},
-	{name: "$dayOfMonth", category: catDate, eval: evalDayOfMonth, params: paramsDatePart, parse: parseDatePart, prepare: prepareZone(1)},
-	{name: "$dayOfWeek", category: catDate, eval: evalDayOfWeek, params: paramsDatePart, parse: parseDatePart, prepare: prepareZone(1)},
-	{name: "$dayOfYear", category: catDate, eval: evalDayOfYear, params: paramsDatePart, parse: parseDatePart, prepare: prepareZone(1)},
+	{name: "$dayOfMonth", category: catDate, eval: evalDayOfMonth, params: paramsDatePart, style: styleDatePart, parse: parseDatePart, prepare: prepareZone(1)},
+	{name: "$dayOfWeek", category: catDate, eval: evalDayOfWeek, params: paramsDatePart, style: styleDatePart, parse: parseDatePart, prepare: prepareZone(1)},
+	{name: "$dayOfYear", category: catDate, eval: evalDayOfYear, params: paramsDatePart, style: styleDatePart, parse: parseDatePart, prepare: prepareZone(1)},
 	{name: "$degreesToRadians", category: catTrig, min: 1, max: 1, eval: evalDegreesToRadians},
 	{name: "$divide", category: catArithmetic, min: 2, max: 2, eval: evalDivide},
 	{name: "$eq", category: catComparison, min: 2, max: 2, eval: evalEq},
 	{name: "$exp", category: catArithmetic, min: 1, max: 1, eval: evalExp},
-	{name: "$filter", category: catArray, parse: parseFilter},
+	{name: "$filter", category: catArray, params: paramsFilter, style: styleFilter, parse: parseFilter},
 	{name: "$first", category: catArray, min: 1, max: 1, eval: evalFirst},
 	{name: "$firstN", category: catArray, eval: evalFirstN, params: paramsN, style: styleFirstN},
 	{name: "$floor", category: catArithmetic, min: 1, max: 1, eval: evalFloor},
 	{name: "$function", category: catCustom, parse: parseFunction},
-	{name: "$getField", category: catMisc, eval: evalGetField, params: paramsGetField, parse: parseGetField},
+	{name: "$getField", category: catMisc, eval: evalGetField, params: paramsGetField, style: styleGetField, parse: parseGetField},
 	{name: "$gt", category: catComparison, min: 2, max: 2, eval: evalGt},
 	{name: "$gte", category: catComparison, min: 2, max: 2, eval: evalGte},
-	{name: "$hour", category: catDate, eval: evalHour, params: paramsDatePart, parse: parseDatePart, prepare: prepareZone(1)},
+	{name: "$hour", category: catDate, eval: evalHour, params: paramsDatePart, style: styleDatePart, parse: parseDatePart, prepare: prepareZone(1)},
 	{name: "$ifNull", category: catConditional, max: -1, eval: evalIfNull, prepare: checkIfNull},
 	{name: "$in", category: catArray, min: 2, max: 2, eval: evalIn, prepare: prepareIn},
 	{name: "$indexOfArray", category: catArray, min: 2, max: 4, eval: evalIndexOfArray},
@@ -68,12 +71,12 @@ var operators = []operator{
 	{name: "$indexOfCP", category: catString, min: 2, max: 4, eval: evalIndexOfCP},
 	{name: "$isArray", category: catArray, min: 1, max: 1, eval: evalIsArray},
 	{name: "$isNumber", category: catType, min: 1, max: 1, eval: evalIsNumber},
-	{name: "$isoDayOfWeek", category: catDate, eval: evalIsoDayOfWeek, params: paramsDatePart, parse: parseDatePart, prepare: prepareZone(1)},
-	{name: "$isoWeek", category: catDate, eval: evalIsoWeek, params: paramsDatePart, parse: parseDatePart, prepare: prepareZone(1)},
-	{name: "$isoWeekYear", category: catDate, eval: evalIsoWeekYear, params: paramsDatePart, parse: parseDatePart, prepare: prepareZone(1)},
+	{name: "$isoDayOfWeek", category: catDate, eval: evalIsoDayOfWeek, params: paramsDatePart, style: styleDatePart, parse: parseDatePart, prepare: prepareZone(1)},
+	{name: "$isoWeek", category: catDate, eval: evalIsoWeek, params: paramsDatePart, style: styleDatePart, parse: parseDatePart, prepare: prepareZone(1)},
+	{name: "$isoWeekYear", category: catDate, eval: evalIsoWeekYear, params: paramsDatePart, style: styleDatePart, parse: parseDatePart, prepare: prepareZone(1)},
 	{name: "$last", category: catArray, min: 1, max: 1, eval: evalLast},
 	{name: "$lastN", category: catArray, eval: evalLastN, params: paramsN, style: styleFirstN},
-	{name: "$let", category: catVariable, parse: parseLet},
+	{name: "$let", category: catVariable, params: paramsLet, style: styleLet, parse: parseLet},
 	{name: "$literal", category: catLiteral, parse: parseLiteral},
 	{name: "$ln", category: catArithmetic, min: 1, max: 1, eval: evalLn},
 	{name: "$log", category: catArithmetic, min: 2, max: 2, eval: evalLog},
@@ -81,29 +84,29 @@ var operators = []operator{
 	{name: "$lt", category: catComparison, min: 2, max: 2, eval: evalLt},
 	{name: "$lte", category: catComparison, min: 2, max: 2, eval: evalLte},
 	{name: "$ltrim", category: catString, eval: evalTrim, params: paramsTrim, style: styleTrim},
-	{name: "$map", category: catArray, parse: parseMap},
+	{name: "$map", category: catArray, params: paramsMap, style: styleMap, parse: parseMap},
 	{name: "$max", category: catAccumulator, max: -1, eval: evalMax},
 	{name: "$maxN", category: catArray, eval: evalMaxN, params: paramsN, style: styleMinN},
-	{name: "$median", category: catAccumulator, parse: parsePercentile},
+	{name: "$median", category: catAccumulator, params: paramsMedian, style: styleMedian, parse: parsePercentile},
 	{name: "$mergeObjects", category: catObject, max: -1, eval: evalMergeObjects},
 	{name: "$meta", category: catMisc, parse: parseMeta},
-	{name: "$millisecond", category: catDate, eval: evalMillisecond, params: paramsDatePart, parse: parseDatePart, prepare: prepareZone(1)},
+	{name: "$millisecond", category: catDate, eval: evalMillisecond, params: paramsDatePart, style: styleDatePart, parse: parseDatePart, prepare: prepareZone(1)},
 	{name: "$min", category: catAccumulator, max: -1, eval: evalMin},
 	{name: "$minN", category: catArray, eval: evalMinN, params: paramsN, style: styleMinN},
-	{name: "$minute", category: catDate, eval: evalMinute, params: paramsDatePart, parse: parseDatePart, prepare: prepareZone(1)},
+	{name: "$minute", category: catDate, eval: evalMinute, params: paramsDatePart, style: styleDatePart, parse: parseDatePart, prepare: prepareZone(1)},
 	{name: "$mod", category: catArithmetic, min: 2, max: 2, eval: evalMod},
-	{name: "$month", category: catDate, eval: evalMonth, params: paramsDatePart, parse: parseDatePart, prepare: prepareZone(1)},
+	{name: "$month", category: catDate, eval: evalMonth, params: paramsDatePart, style: styleDatePart, parse: parseDatePart, prepare: prepareZone(1)},
 	{name: "$multiply", category: catArithmetic, max: -1, eval: evalMultiply},
 	{name: "$ne", category: catComparison, min: 2, max: 2, eval: evalNe},
 	{name: "$not", category: catBoolean, min: 1, max: 1, eval: evalNot},
 	{name: "$objectToArray", category: catArray, min: 1, max: 1, eval: evalObjectToArray},
 	{name: "$or", category: catBoolean, max: -1, eval: evalOr, simplify: endsIn(true)},
-	{name: "$percentile", category: catAccumulator, parse: parsePercentile},
+	{name: "$percentile", category: catAccumulator, params: paramsPercentile, style: stylePercentile, parse: parsePercentile},
 	{name: "$pow", category: catArithmetic, min: 2, max: 2, eval: evalPow},
 	{name: "$radiansToDegrees", category: catTrig, min: 1, max: 1, eval: evalRadiansToDegrees},
 	{name: "$rand", category: catMisc, eval: evalRand, parse: parseRand, volatile: true},
 	{name: "$range", category: catArray, min: 2, max: 3, eval: evalRange},
-	{name: "$reduce", category: catArray, parse: parseReduce},
+	{name: "$reduce", category: catArray, params: paramsReduce, style: styleReduce, parse: parseReduce},
 	{name: "$regexFind", category: catString, eval: evalRegexFind, params: paramsRegex, style: styleRegex, prepare: prepareRegex},
 	{name: "$regexFindAll", category: catString, eval: evalRegexFindAll, params: paramsRegex, style: styleRegex, prepare: prepareRegex},
 	{name: "$regexMatch", category: catString, eval: evalRegexMatch, params: paramsRegex, style: styleRegex, prepare: prepareRegex},
@@ -112,7 +115,7 @@ var operators = []operator{
 	{name: "$reverseArray", category: catArray, min: 1, max: 1, eval: evalReverseArray},
 	{name: "$round", category: catArithmetic, min: 1, max: 2, eval: evalRound},
 	{name: "$rtrim", category: catString, eval: evalTrim, params: paramsTrim, style: styleTrim},
-	{name: "$second", category: catDate, eval: evalSecond, params: paramsDatePart, parse: parseDatePart, prepare: prepareZone(1)},
+	{name: "$second", category: catDate, eval: evalSecond, params: paramsDatePart, style: styleDatePart, parse: parseDatePart, prepare: prepareZone(1)},
 	{name: "$setDifference", category: catSet, min: 2, max: 2, eval: evalSetDifference},
 	{name: "$setEquals", category: catSet, max: -1, eval: evalSetEquals, prepare: checkSetEquals},
 	{name: "$setField", category: catObject, eval: evalSetField, params: paramsSetField, style: styleSetField, parse: parseSetField},
@@ -123,7 +126,7 @@ var operators = []operator{
 	{name: "$sinh", category: catTrig, min: 1, max: 1, eval: evalSinh},
 	{name: "$size", category: catArray, min: 1, max: 1, eval: evalSize},
 	{name: "$slice", category: catArray, min: 2, max: 3, eval: evalSlice},
-	{name: "$sortArray", category: catArray, parse: parseSortArray},
+	{name: "$sortArray", category: catArray, params: paramsSortArray, style: styleSortArray, parse: parseSortArray},
 	{name: "$split", category: catString, min: 2, max: 2, eval: evalSplit},
 	{name: "$sqrt", category: catArithmetic, min: 1, max: 1, eval: evalSqrt},
 	{name: "$stdDevPop", category: catAccumulator, max: -1, eval: evalStdDevPop},
@@ -157,17 +160,24 @@ var operators = []operator{
 	{name: "$tsSecond", category: catTimestamp, min: 1, max: 1, eval: evalTsSecond},
 	{name: "$type", category: catType, min: 1, max: 1, eval: evalType},
 	{name: "$unsetField", category: catObject, eval: evalSetField, params: paramsSetField[:2], style: styleSetField, parse: parseSetField},
-	{name: "$week", category: catDate, eval: evalWeek, params: paramsDatePart, parse: parseDatePart, prepare: prepareZone(1)},
-	{name: "$year", category: catDate, eval: evalYear, params: paramsDatePart, parse: parseDatePart, prepare: prepareZone(1)},
+	{name: "$week", category: catDate, eval: evalWeek, params: paramsDatePart, style: styleDatePart, parse: parseDatePart, prepare: prepareZone(1)},
+	{name: "$year", category: catDate, eval: evalYear, params: paramsDatePart, style: styleDatePart, parse: parseDatePart, prepare: prepareZone(1)},
 	{name: "$zip", category: catArray, parse: parseZip},
 }
 
 var (
-	paramsDatePart = []param{{"date", 0}, {"timezone", 0}}
-	paramsGetField = []param{{"field", 0}, {"input", 0}}
-	paramsN        = []param{{"n", 5787906}, {"input", 5787907}}
-	paramsRegex    = []param{{"input", 31022}, {"regex", 31023}, {"options", 0}}
-	paramsReplace  = []param{{"input", 51749}, {"find", 51748}, {"replacement", 51747}}
-	paramsSetField = []param{{"field", 4161102}, {"input", 4161109}, {"value", 4161103}}
-	paramsTrim     = []param{{"input", 50695}, {"chars", 0}}
+	paramsDatePart   = []param{{"date", 0}, {"timezone", 0}}
+	paramsFilter     = []param{{"input", 28648}, {"as", 0}, {"cond", 28650}, {"limit", 0}}
+	paramsGetField   = []param{{"field", 3041702}, {"input", 3041703}}
+	paramsLet        = []param{{"vars", 16876}, {"in", 16877}}
+	paramsMap        = []param{{"input", 16880}, {"as", 0}, {"in", 16882}}
+	paramsMedian     = []param{{"input", mongoerr.IDLFailedToParse}, {"method", mongoerr.IDLFailedToParse}}
+	paramsPercentile = []param{{"input", mongoerr.IDLFailedToParse}, {"p", mongoerr.IDLFailedToParse}, {"method", mongoerr.IDLFailedToParse}}
+	paramsReduce     = []param{{"input", 40077}, {"initialValue", 40078}, {"in", 40079}}
+	paramsSortArray  = []param{{"input", 2942502}, {"sortBy", 2942503}}
+	paramsN          = []param{{"n", 5787906}, {"input", 5787907}}
+	paramsRegex      = []param{{"input", 31022}, {"regex", 31023}, {"options", 0}}
+	paramsReplace    = []param{{"input", 51749}, {"find", 51748}, {"replacement", 51747}}
+	paramsSetField   = []param{{"field", 4161102}, {"input", 4161109}, {"value", 4161103}}
+	paramsTrim       = []param{{"input", 50695}, {"chars", 0}}
 )

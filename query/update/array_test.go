@@ -50,12 +50,12 @@ func TestPush(t *testing.T) {
 		{update: `{"$push":{"a":{"$each":[],"$position":null}}}`, doc: `{}`, code: 2,
 			message: "The value for $position must be an integer value, not of type: null"},
 		{update: `{"$push":{"a":{"$each":[],"$sort":2}}}`, doc: `{}`, code: 2, message: "The $sort element value must be either 1 or -1"},
-		{update: `{"$push":{"a":{"$each":[],"$sort":{"x":2}}}}`, doc: `{}`, code: 2, message: "The $sort element value must be either 1 or -1"},
+		{update: `{"$push":{"a":{"$each":[],"$sort":{"x":2}}}}`, doc: `{}`, code: 2, message: "The sort element value must be either 1 or -1"},
 		{update: `{"$push":{"a":{"$each":[],"$sort":{}}}}`, doc: `{}`, code: 2,
-			message: "The $sort pattern is empty when it should be a set of fields."},
-		{update: `{"$push":{"a":{"$each":[],"$sort":{"":1}}}}`, doc: `{}`, code: 2, message: "The $sort field cannot be empty"},
+			message: "The sort pattern is empty when it should be a set of fields."},
+		{update: `{"$push":{"a":{"$each":[],"$sort":{"":1}}}}`, doc: `{}`, code: 2, message: "The sort field cannot be empty"},
 		{update: `{"$push":{"a":{"$each":[],"$sort":{"a.":1}}}}`, doc: `{}`, code: 2,
-			message: "The $sort field is a dotted field but has an empty part: a."},
+			message: "The sort field is a dotted field but has an empty part: a."},
 		{update: `{"$push":{"a":{"$each":[],"$sort":"x"}}}`, doc: `{}`, code: 2, message: "The $sort is invalid: use 1/-1 to sort the" +
 			" whole element, or {field:1/-1} to sort embedded fields"},
 	})

@@ -18,13 +18,7 @@ type push struct {
 	depth    int   // of the deepest value
 	position int64 // negative: from the end
 	slice    int64 // negative: keep the end
-	sort     []sortField
-}
-
-// sortField is one part of $sort; an empty path stands for the whole element.
-type sortField struct {
-	path []string
-	sign int
+	sort     expr.ElementOrder
 }
 
 // pushClauses are the clauses of $push beside $each, in the order in which
@@ -94,52 +88,9 @@ func (m *push) parsePosition(name string, v value.Value) (err error) {
 	return nil
 }
 
-var errSortOrder = mongoerr.New(mongoerr.BadValue, "The $sort element value must be either 1 or -1")
-
-// parseSort reads $sort: 1 or -1, or a pattern of fields.
-func (m *push) parseSort(_ string, v value.Value) error {
-	if v.IsNumber() {
-		sign, ok := sortSign(v)
-		if !ok {
-			return errSortOrder
-		}
-		m.sort = []sortField{{sign: sign}}
-		return nil
-	}
-	if v.Kind() != value.KindDocument {
-		return mongoerr.New(mongoerr.BadValue,
-			"The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields")
-	}
-	if v.Doc().IsEmpty() {
-		return mongoerr.New(mongoerr.BadValue, "The $sort pattern is empty when it should be a set of fields.")
-	}
-	for name, order := range v.Doc().All() {
-		sign, ok := sortSign(order)
-		if !ok {
-			return errSortOrder
-		}
-		if name == "" {
-			return mongoerr.New(mongoerr.BadValue, "The $sort field cannot be empty")
-		}
-		path := strings.Split(name, ".")
-		if slices.Contains(path, "") {
-			return mongoerr.Newf(mongoerr.BadValue, "The $sort field is a dotted field but has an empty part: %s", name)
-		}
-		m.sort = append(m.sort, sortField{path, sign})
-	}
-	return nil
-}
-
-func sortSign(v value.Value) (int, bool) {
-	switch {
-	case !v.IsNumber():
-		return 0, false
-	case v.AsDouble() == 1:
-		return 1, true
-	case v.AsDouble() == -1:
-		return -1, true
-	}
-	return 0, false
+func (m *push) parseSort(_ string, v value.Value) (err error) {
+	m.sort, err = expr.ParseElementOrder(v)
+	return err
 }
 
 // update appends in place if possible, and otherwise builds the new array.
@@ -187,7 +138,7 @@ func (m *push) arrange(a *applier, vs []value.Value) (now []value.Value, touched
 	touched = len(m.values) > 0
 	if m.sort != nil {
 		touched = true
-		err := expr.SortStable(a.env, now, func(x, y value.Value) int { return m.compare(x, y, a.u.opts.Collation) })
+		err := expr.SortStable(a.env, now, func(x, y value.Value) int { return m.sort.Compare(x, y, a.u.opts.Collation) })
 		if err != nil {
 			return nil, false, err
 		}
@@ -203,32 +154,6 @@ func (m *push) arrange(a *applier, vs []value.Value) (now []value.Value, touched
 		return now[len(now)-int(keep):], true, nil
 	}
 	return now[:keep], true, nil
-}
-
-func (m *push) compare(x, y value.Value, c value.Collator) int {
-	for _, f := range m.sort {
-		if d := value.CompareWith(f.key(x), f.key(y), c); d != 0 {
-			return d * f.sign
-		}
-	}
-	return 0
-}
-
-// key returns the value by which an element is sorted: the field, or null.
-func (f *sortField) key(v value.Value) value.Value {
-	if f.path == nil {
-		return v
-	}
-	for _, part := range f.path {
-		if v.Kind() != value.KindDocument && v.Kind() != value.KindArray {
-			return value.Null()
-		}
-		v = v.Doc().Lookup(part)
-	}
-	if v.IsMissing() {
-		return value.Null()
-	}
-	return v
 }
 
 func (m *push) create(a *applier) error {
