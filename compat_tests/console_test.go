@@ -3,6 +3,7 @@ package compat
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -25,6 +26,20 @@ func TestConsole(t *testing.T) {
 	pages := consolePages(t, "console.js")
 	pages.env = append(pages.env, "CONSOLE="+start(t, "--test-clock").Console)
 	pages.reports(t)
+}
+
+// TestConsoleFormat: prettier formats the console's scripts and styles
+// (server/console/.prettierrc.json). To do it by hand: npx prettier@VERSION --write, with the
+// version in pages/package.json.
+func TestConsoleFormat(t *testing.T) {
+	t.Parallel()
+	needs.Client(t, "node", "npm")
+	prettier := filepath.Join(pageClients.path(t), "node_modules", "prettier", "bin", "prettier.cjs")
+	cmd := exec.CommandContext(t.Context(), "node", prettier, "--check", "web/*.js", "web/*.css")
+	cmd.Dir = filepath.Join("..", "server", "console")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
 }
 
 // consolePages is what the scripts of the console's tests need.

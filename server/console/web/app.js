@@ -10,7 +10,13 @@ import { clockBar } from './clock.js';
 import { also } from './outlook.js';
 
 const pages = { '': overview, collection, queues, queue, live, moved, passes, try: tryIt };
-const links = [['', 'Overview'], ['queues', 'Queues'], ['live', 'Live'], ['passes', 'Passes'], ['try', 'Try it']];
+const links = [
+  ['', 'Overview'],
+  ['queues', 'Queues'],
+  ['live', 'Live'],
+  ['passes', 'Passes'],
+  ['try', 'Try it'],
+];
 const main = document.getElementById('main');
 
 function colours(theme) {
@@ -18,27 +24,57 @@ function colours(theme) {
   localStorage.setItem('theme', theme ?? '');
 }
 document.getElementById('theme').onclick = () => {
-  const now = document.documentElement.dataset.theme ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
+  const now =
+    document.documentElement.dataset.theme ??
+    (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
   colours(now === 'dark' ? 'light' : 'dark');
 };
 colours(localStorage.getItem('theme') || undefined);
 
 const out = document.getElementById('logout');
-out.onclick = async () => { try { await post('/api/logout', {}); } finally { token.drop(); location.reload(); } };
+out.onclick = async () => {
+  try {
+    await post('/api/logout', {});
+  } finally {
+    token.drop();
+    location.reload();
+  }
+};
 
 function login() {
   document.title = 'Log in · DuskDB';
-  const user = el('input', { name: 'user', autocomplete: 'username', required: true }), password = el('input', { name: 'password', type: 'password', autocomplete: 'current-password', required: true }), db = el('input', { name: 'db', value: 'admin', required: true });
-  const form = el('form', {}, el('label', {}, 'User', user), el('label', {}, 'Password', password), el('label', {}, 'Database of the user', db), el('button', { class: 'primary' }, 'Log in'));
+  const user = el('input', { name: 'user', autocomplete: 'username', required: true }),
+    password = el('input', {
+      name: 'password',
+      type: 'password',
+      autocomplete: 'current-password',
+      required: true,
+    }),
+    db = el('input', { name: 'db', value: 'admin', required: true });
+  const form = el(
+    'form',
+    {},
+    el('label', {}, 'User', user),
+    el('label', {}, 'Password', password),
+    el('label', {}, 'Database of the user', db),
+    el('button', { class: 'primary' }, 'Log in'),
+  );
   form.onsubmit = async e => {
     e.preventDefault();
     form.querySelector('.note')?.remove();
     try {
-      const reply = await post('/api/login', { user: user.value, password: password.value, db: db.value });
+      const reply = await post('/api/login', {
+        user: user.value,
+        password: password.value,
+        db: db.value,
+      });
       token.set(reply.csrf);
       await greet();
       show();
-    } catch (error) { form.append(failure(error)); password.select(); }
+    } catch (error) {
+      form.append(failure(error));
+      password.select();
+    }
   };
   fill(main, el('section', { class: 'card login' }, el('h1', {}, 'Log in'), form));
   user.focus();
@@ -51,7 +87,26 @@ async function show() {
   also({});
   const page = state.page;
   const stranger = state.session.auth && !state.session.user;
-  document.getElementById('nav').replaceChildren(...(stranger ? [] : links.map(([id, text]) => el('a', { href: `#/${id}`, 'aria-current': id === name || id === 'queues' && name === 'queue' || id === 'live' && name === 'moved' || id === '' && name === 'collection' ? 'page' : undefined }, text))));
+  document.getElementById('nav').replaceChildren(
+    ...(stranger
+      ? []
+      : links.map(([id, text]) =>
+          el(
+            'a',
+            {
+              href: `#/${id}`,
+              'aria-current':
+                id === name ||
+                (id === 'queues' && name === 'queue') ||
+                (id === 'live' && name === 'moved') ||
+                (id === '' && name === 'collection')
+                  ? 'page'
+                  : undefined,
+            },
+            text,
+          ),
+        )),
+  );
   out.hidden = !state.session.user;
   if (stranger) return login();
   clockBar();
@@ -64,11 +119,22 @@ async function show() {
   }
 }
 
-addEventListener('pageshow', e => { if (e.persisted) show(); });
-addEventListener('hashchange', () => { fill(main, el('p', { class: 'muted' }, 'Loading …')); show(); main.focus({ preventScroll: true }); scrollTo(0, 0); });
+addEventListener('pageshow', e => {
+  if (e.persisted) show();
+});
+addEventListener('hashchange', () => {
+  fill(main, el('p', { class: 'muted' }, 'Loading …'));
+  show();
+  main.focus({ preventScroll: true });
+  scrollTo(0, 0);
+});
 
 try {
   await greet();
-  if (!state.session.auth || state.session.user) state.now = ms((await admin({ hello: 1 })).localTime);
+  if (!state.session.auth || state.session.user)
+    state.now = ms((await admin({ hello: 1 })).localTime);
   await show();
-} catch (e) { fill(main, failure(e)); say(e.message); }
+} catch (e) {
+  fill(main, failure(e));
+  say(e.message);
+}

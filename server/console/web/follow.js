@@ -8,7 +8,11 @@ export function follow(path, { open, message, interrupted, refused }) {
   const leave = new AbortController();
   let last;
   const read = async () => {
-    const response = await fetch(path, { headers: { ...own(), ...(last && { 'Last-Event-ID': last }) }, signal: leave.signal, cache: 'no-store' });
+    const response = await fetch(path, {
+      headers: { ...own(), ...(last && { 'Last-Event-ID': last }) },
+      signal: leave.signal,
+      cache: 'no-store',
+    });
     if (response.status >= 400 && response.status < 500) return true;
     if (!response.ok) return false;
     open();

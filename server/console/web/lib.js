@@ -5,7 +5,9 @@ export const state = { session: {}, now: 0 };
 // el makes an element: el('a', {href: '#', onclick: fn}, 'text', child).
 export function el(tag, props, ...children) {
   const svg = ['svg', 'rect', 'path', 'line', 'text', 'title', 'g'].includes(tag);
-  const e = svg ? document.createElementNS('http://www.w3.org/2000/svg', tag) : document.createElement(tag);
+  const e = svg
+    ? document.createElementNS('http://www.w3.org/2000/svg', tag)
+    : document.createElement(tag);
   for (const [k, v] of Object.entries(props ?? {})) {
     if (v === undefined || v === null || v === false) continue;
     if (k.startsWith('on')) e.addEventListener(k.slice(2), v);
@@ -17,10 +19,16 @@ export function el(tag, props, ...children) {
 }
 
 // fill replaces the content of an element.
-export function fill(e, ...children) { e.replaceChildren(...children.flat(4).filter(c => c !== undefined && c !== null && c !== false)); }
+export function fill(e, ...children) {
+  e.replaceChildren(...children.flat(4).filter(c => c !== undefined && c !== null && c !== false));
+}
 
 export class ServerError extends Error {
-  constructor(reply, status) { super(reply.errmsg ?? 'The server gave no answer.'); this.code = reply.code; this.status = status; }
+  constructor(reply, status) {
+    super(reply.errmsg ?? 'The server gave no answer.');
+    this.code = reply.code;
+    this.status = status;
+  }
 }
 
 // The token of the session is in the reply to the login alone. It stays in this tab, so that
@@ -33,16 +41,29 @@ export const token = {
 export const own = () => ({ 'X-CSRF-Token': token.get() });
 
 // greet asks what the console may do and who has logged in.
-export async function greet() { state.session = await (await fetch('/api/session', { headers: own() })).json(); }
+export async function greet() {
+  state.session = await (await fetch('/api/session', { headers: own() })).json();
+}
 
 // post sends JSON to the console.
 export async function post(path, body) {
   let response, reply;
   try {
-    response = await fetch(path, { method: 'POST', body: JSON.stringify(body), headers: { 'Content-Type': 'application/json', ...own() } });
+    response = await fetch(path, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: { 'Content-Type': 'application/json', ...own() },
+    });
     reply = await response.json();
   } catch {
-    throw new ServerError({ errmsg: response ? 'The answer of the server is incomplete.' : 'The server cannot be reached.' }, 0);
+    throw new ServerError(
+      {
+        errmsg: response
+          ? 'The answer of the server is incomplete.'
+          : 'The server cannot be reached.',
+      },
+      0,
+    );
   }
   if ([401, 403].includes(response.status) && state.session.user) {
     await greet();
@@ -65,49 +86,138 @@ export const date = t => ({ $date: { $numberLong: String(Math.round(t)) } });
 export const num = v => Number(v?.$numberLong ?? v ?? 0);
 export const count = n => num(n).toLocaleString('en');
 export const plural = (n, one, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`;
-export function iso(t) { return t === undefined || Number.isNaN(t) ? '–' : Math.abs(t) > 8.64e15 ? 'never' : new Date(t).toISOString().replace('T', ' ').replace('.000Z', 'Z'); }
+export function iso(t) {
+  return t === undefined || Number.isNaN(t)
+    ? '–'
+    : Math.abs(t) > 8.64e15
+      ? 'never'
+      : new Date(t).toISOString().replace('T', ' ').replace('.000Z', 'Z');
+}
 export function span(t) {
   const s = Math.abs(t) / 1000;
-  for (const [size, unit] of [[86400, 'd'], [3600, 'h'], [60, 'min']]) if (s >= size) return `${(s / size).toFixed(s / size < 10 && s % size ? 1 : 0)} ${unit}`;
-  return s < .01 ? `${Number(Math.abs(t).toFixed(2))} ms` : s < 1 ? `${Math.round(Math.abs(t))} ms` : `${s < 10 ? s.toFixed(1).replace('.0', '') : Math.round(s)} s`;
+  for (const [size, unit] of [
+    [86400, 'd'],
+    [3600, 'h'],
+    [60, 'min'],
+  ])
+    if (s >= size) return `${(s / size).toFixed(s / size < 10 && s % size ? 1 : 0)} ${unit}`;
+  return s < 0.01
+    ? `${Number(Math.abs(t).toFixed(2))} ms`
+    : s < 1
+      ? `${Math.round(Math.abs(t))} ms`
+      : `${s < 10 ? s.toFixed(1).replace('.0', '') : Math.round(s)} s`;
 }
-export const relative = t => t === undefined ? '–' : Math.abs(t - state.now) < 500 ? 'now' : t > state.now ? `in ${span(t - state.now)}` : `${span(t - state.now)} ago`;
-export function bytes(n) { n = num(n); for (const u of ['B', 'kB', 'MB', 'GB']) { if (n < 1024) return `${n < 10 && u !== 'B' ? n.toFixed(1) : Math.round(n)} ${u}`; n /= 1024; } return `${n.toFixed(1)} TB`; }
+export const relative = t =>
+  t === undefined
+    ? '–'
+    : Math.abs(t - state.now) < 500
+      ? 'now'
+      : t > state.now
+        ? `in ${span(t - state.now)}`
+        : `${span(t - state.now)} ago`;
+export function bytes(n) {
+  n = num(n);
+  for (const u of ['B', 'kB', 'MB', 'GB']) {
+    if (n < 1024) return `${n < 10 && u !== 'B' ? n.toFixed(1) : Math.round(n)} ${u}`;
+    n /= 1024;
+  }
+  return `${n.toFixed(1)} TB`;
+}
 export function short(v) {
   if (v?.$oid) return v.$oid;
   if (v?.$date) return iso(ms(v));
   if (v?.$uuid) return v.$uuid;
   return typeof v === 'string' ? v : JSON.stringify(v);
 }
-export const when = t => el('time', { title: iso(t), datetime: t === undefined ? undefined : iso(t).replace(' ', 'T') }, relative(t));
+export const when = t =>
+  el(
+    'time',
+    { title: iso(t), datetime: t === undefined ? undefined : iso(t).replace(' ', 'T') },
+    relative(t),
+  );
 // retime shows the present distance of the times on the page.
-export function retime() { for (const t of document.querySelectorAll('main time[datetime]')) t.textContent = relative(Date.parse(t.dateTime)); }
+export function retime() {
+  for (const t of document.querySelectorAll('main time[datetime]'))
+    t.textContent = relative(Date.parse(t.dateTime));
+}
 // changed reports whether a value differs from the last one under a key, so that what a
 // user is about to click is not drawn again without need.
 const shownBefore = new WeakMap();
 export function changed(element, value) {
   const text = JSON.stringify(value);
-  if (shownBefore.get(element) === text) { retime(); return false; }
+  if (shownBefore.get(element) === text) {
+    retime();
+    return false;
+  }
   shownBefore.set(element, text);
   return true;
 }
 export const split = ns => [ns.slice(0, ns.indexOf('.')), ns.slice(ns.indexOf('.') + 1)];
 export const path = (...parts) => '#/' + parts.map(encodeURIComponent).join('/');
 
-export const families = { ttl: 'TTL index', partialTimeseries: 'partial time series', clustered: 'clustered', timeseries: 'time series', documentTtl: 'document TTL', messageQueue: 'queue' };
-export const chip = (policy, extra) => el('span', { class: `chip p-${policy}` }, el('span', {}, families[policy] ?? policy, extra ? ` ${extra}` : ''));
+export const families = {
+  ttl: 'TTL index',
+  partialTimeseries: 'partial time series',
+  clustered: 'clustered',
+  timeseries: 'time series',
+  documentTtl: 'document TTL',
+  messageQueue: 'queue',
+};
+export const chip = (policy, extra) =>
+  el(
+    'span',
+    { class: `chip p-${policy}` },
+    el('span', {}, families[policy] ?? policy, extra ? ` ${extra}` : ''),
+  );
 // removes reports whether the events of a policy remove something; ends of locks do not.
 export const removes = p => p.lane !== 'lock' && p.lane !== 'schedule';
 
-export function say(text) { document.getElementById('live').textContent = text; }
+export function say(text) {
+  document.getElementById('live').textContent = text;
+}
 export const failure = e => el('p', { class: 'note bad', role: 'alert' }, e.message);
 export const empty = (...text) => el('div', { class: 'empty' }, ...text);
 
 // table makes a table that becomes a list of cards on narrow screens.
 export function table(heads, rows, caption) {
-  return el('div', { class: 'scroll' }, el('table', { class: 'stack' }, el('caption', { class: 'visually-hidden' }, caption),
-    el('thead', {}, el('tr', {}, heads.map(h => el('th', { scope: 'col', class: h.num ? 'num' : undefined }, h.name ?? h)))),
-    el('tbody', {}, rows.map(cells => el('tr', {}, cells.map((c, i) => el('td', { class: heads[i].num ? 'num' : undefined, 'data-label': heads[i].name ?? heads[i] }, Array.isArray(c) ? el('div', {}, c) : c)))))));
+  return el(
+    'div',
+    { class: 'scroll' },
+    el(
+      'table',
+      { class: 'stack' },
+      el('caption', { class: 'visually-hidden' }, caption),
+      el(
+        'thead',
+        {},
+        el(
+          'tr',
+          {},
+          heads.map(h => el('th', { scope: 'col', class: h.num ? 'num' : undefined }, h.name ?? h)),
+        ),
+      ),
+      el(
+        'tbody',
+        {},
+        rows.map(cells =>
+          el(
+            'tr',
+            {},
+            cells.map((c, i) =>
+              el(
+                'td',
+                {
+                  class: heads[i].num ? 'num' : undefined,
+                  'data-label': heads[i].name ?? heads[i],
+                },
+                Array.isArray(c) ? el('div', {}, c) : c,
+              ),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 // button runs an action, and shows its error beside it.
@@ -115,7 +225,14 @@ export function button(text, act, props = {}) {
   const b = el('button', { type: 'button', ...props }, text);
   b.addEventListener('click', async () => {
     b.disabled = true;
-    try { await act(b); } catch (e) { say(e.message); alertIn(b, e); } finally { b.disabled = false; }
+    try {
+      await act(b);
+    } catch (e) {
+      say(e.message);
+      alertIn(b, e);
+    } finally {
+      b.disabled = false;
+    }
   });
   return b;
 }
@@ -128,8 +245,24 @@ function alertIn(near, e) {
 // ask opens a dialog; the result of ok, if it does not fail, closes it.
 export function ask(title, content, okText, ok, danger) {
   const d = el('dialog', { 'aria-label': title });
-  const go = button(okText, async () => { await ok(); d.close(); }, { class: danger ? 'danger' : 'primary' });
-  d.append(el('h2', {}, title), ...[content].flat(), el('div', { class: 'row' }, go, button('Cancel', () => d.close())));
+  const go = button(
+    okText,
+    async () => {
+      await ok();
+      d.close();
+    },
+    { class: danger ? 'danger' : 'primary' },
+  );
+  d.append(
+    el('h2', {}, title),
+    ...[content].flat(),
+    el(
+      'div',
+      { class: 'row' },
+      go,
+      button('Cancel', () => d.close()),
+    ),
+  );
   d.addEventListener('close', () => d.remove());
   document.body.append(d);
   d.showModal();
@@ -138,7 +271,22 @@ export function ask(title, content, okText, ok, danger) {
 // tabs makes the tabs of one page; arrows move between them.
 export function tabs(label, names, current, choose) {
   const list = el('div', { role: 'tablist', 'aria-label': label });
-  names.forEach(([id, text]) => list.append(el('button', { role: 'tab', type: 'button', id: `tab-${id}`, 'aria-selected': String(id === current), tabindex: id === current ? '0' : '-1', onclick: () => choose(id) }, text)));
+  names.forEach(([id, text]) =>
+    list.append(
+      el(
+        'button',
+        {
+          role: 'tab',
+          type: 'button',
+          id: `tab-${id}`,
+          'aria-selected': String(id === current),
+          tabindex: id === current ? '0' : '-1',
+          onclick: () => choose(id),
+        },
+        text,
+      ),
+    ),
+  );
   list.addEventListener('keydown', e => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
     if (!step) return;

@@ -2,12 +2,19 @@
 // ahead, so that one question to the server answers both.
 import { el, fill, admin, breathe, pause, run, state, ms } from './lib.js';
 
-export const horizons = [[3600, 'Hour', '1 hour'], [86400, 'Day', '1 day'], [604800, 'Week', '1 week'], [7776000, '90 days', '90 days']];
+export const horizons = [
+  [3600, 'Hour', '1 hour'],
+  [86400, 'Day', '1 day'],
+  [604800, 'Week', '1 week'],
+  [7776000, '90 days', '90 days'],
+];
 export const parts = 96; // of the horizon
 export const outlook = { seconds: 3600, last: undefined };
 
 const watchers = new Set();
-let extra = {}, asking, again = false;
+let extra = {},
+  asking,
+  again = false;
 
 // short asks for the short form of the forecast of all databases.
 export async function short(options) {
@@ -24,12 +31,19 @@ export function watch(fn) {
 }
 
 // also sets what the page asks besides the totals: which collections to list, and how many.
-export function also(options) { extra = options; }
+export function also(options) {
+  extra = options;
+}
 
 // refresh asks now. Who asks while a question is under way shares one more question.
 export function refresh() {
-  if (asking) { again = true; return asking; }
-  asking = ask().finally(() => { asking = undefined; });
+  if (asking) {
+    again = true;
+    return asking;
+  }
+  asking = ask().finally(() => {
+    asking = undefined;
+  });
   return asking;
 }
 
@@ -39,19 +53,32 @@ export const ensure = () => asking ?? (outlook.last ? undefined : refresh());
 async function ask() {
   do {
     again = false;
-    const seconds = outlook.seconds, begin = performance.now();
+    const seconds = outlook.seconds,
+      begin = performance.now();
     let f, error;
-    try { f = await short({ ...extra, horizonSeconds: seconds, buckets: parts }); } catch (e) { error = e; }
+    try {
+      f = await short({ ...extra, horizonSeconds: seconds, buckets: parts });
+    } catch (e) {
+      error = e;
+    }
     outlook.took = performance.now() - begin;
     await breathe();
     if (again) continue; // for something else by now
-    if (f) { f.seconds = seconds; outlook.last = f; state.now = ms(f.now); }
+    if (f) {
+      f.seconds = seconds;
+      outlook.last = f;
+      state.now = ms(f.now);
+    }
     for (const fn of [...watchers]) fn(f, error);
   } while (again);
 }
 
 // look changes how far ahead to look.
-export function look(seconds) { outlook.seconds = seconds; dispatchEvent(new Event('horizon')); return refresh(); }
+export function look(seconds) {
+  outlook.seconds = seconds;
+  dispatchEvent(new Event('horizon'));
+  return refresh();
+}
 
 // turn asks every two seconds, or less often if the answer takes long, while anything is shown
 // that needs it.
@@ -65,12 +92,36 @@ turn();
 // picker is the choice of how far to look ahead.
 export function picker() {
   const box = el('div', { class: 'row', role: 'group', 'aria-label': 'How far to look ahead' });
-  const draw = () => fill(box, horizons.map(([s, text]) => el('button', { type: 'button', 'aria-pressed': String(s === outlook.seconds), onclick: () => { look(s); [...box.children].find(b => b.getAttribute('aria-pressed') === 'true')?.focus(); } }, text)));
-  const page = state.page, changed = () => { if (state.page === page) draw(); else removeEventListener('horizon', changed); };
+  const draw = () =>
+    fill(
+      box,
+      horizons.map(([s, text]) =>
+        el(
+          'button',
+          {
+            type: 'button',
+            'aria-pressed': String(s === outlook.seconds),
+            onclick: () => {
+              look(s);
+              [...box.children].find(b => b.getAttribute('aria-pressed') === 'true')?.focus();
+            },
+          },
+          text,
+        ),
+      ),
+    );
+  const page = state.page,
+    changed = () => {
+      if (state.page === page) draw();
+      else removeEventListener('horizon', changed);
+    };
   addEventListener('horizon', changed);
   draw();
   return box;
 }
 
 // monitor asks for the passes alone: of a database in which nothing expires.
-export const monitor = () => run('local', { expirationStats: 1, buckets: 1, passes: true }).catch(() => admin({ expirationStats: 1, top: 1, buckets: 1, passes: true }));
+export const monitor = () =>
+  run('local', { expirationStats: 1, buckets: 1, passes: true }).catch(() =>
+    admin({ expirationStats: 1, top: 1, buckets: 1, passes: true }),
+  );

@@ -1,5 +1,27 @@
 // The first page: what falls due, and where.
-import { el, fill, changed, admin, run, state, num, count, ms, bytes, chip, when, span, split, path, empty, table, families, failure, plural, removes } from './lib.js';
+import {
+  el,
+  fill,
+  changed,
+  admin,
+  run,
+  state,
+  num,
+  count,
+  ms,
+  bytes,
+  chip,
+  when,
+  span,
+  split,
+  path,
+  empty,
+  table,
+  families,
+  failure,
+  plural,
+  removes,
+} from './lib.js';
 import { also, refresh, watch, picker, parts } from './outlook.js';
 import { timeline } from './charts.js';
 import { tryIt } from './tryit.js';
@@ -7,11 +29,17 @@ import { tryIt } from './tryit.js';
 const shown = 100; // collections of a page of the table
 
 export async function overview() {
-  const page = state.page, list = collections();
+  const page = state.page,
+    list = collections();
   also(list.wanted());
   let ready;
-  const first = new Promise(done => { ready = done; });
-  const stats = el('div', { class: 'grid' }), health = el('section', { class: 'card', hidden: true }), chart = timeline(parts), legend = el('div', { class: 'legend' });
+  const first = new Promise(done => {
+    ready = done;
+  });
+  const stats = el('div', { class: 'grid' }),
+    health = el('section', { class: 'card', hidden: true }),
+    chart = timeline(parts),
+    legend = el('div', { class: 'legend' });
   const leave = watch(async (f, error) => {
     if (state.page !== page) return leave();
     ready(error ? Promise.reject(error) : f);
@@ -21,80 +49,242 @@ export async function overview() {
     if (status && state.page === page) condition(health, status);
   });
   const draw = f => {
-    const begin = performance.now(), all = f.totals.policies.filter(removes);
-    const sum = key => all.reduce((n, p) => n + num(p[key]), 0), next = Math.min(...all.map(p => p.next));
-    const cards = [[count(sum('pending')), 'will expire'], [count(sum('overdue')), 'overdue', sum('overdue') ? 'bad' : ''], [Number.isFinite(next) ? when(next) : '–', 'next due'], [f.nextPass ? when(ms(f.nextPass)) : 'off', 'next pass']];
-    if (changed(stats, [sum('pending'), sum('overdue'), next, f.nextPass])) fill(stats, cards.map(([b, text, kind]) => el('div', { class: 'card stat' }, el('b', { class: kind }, b), el('span', {}, text))));
+    const begin = performance.now(),
+      all = f.totals.policies.filter(removes);
+    const sum = key => all.reduce((n, p) => n + num(p[key]), 0),
+      next = Math.min(...all.map(p => p.next));
+    const cards = [
+      [count(sum('pending')), 'will expire'],
+      [count(sum('overdue')), 'overdue', sum('overdue') ? 'bad' : ''],
+      [Number.isFinite(next) ? when(next) : '–', 'next due'],
+      [f.nextPass ? when(ms(f.nextPass)) : 'off', 'next pass'],
+    ];
+    if (changed(stats, [sum('pending'), sum('overdue'), next, f.nextPass]))
+      fill(
+        stats,
+        cards.map(([b, text, kind]) =>
+          el('div', { class: 'card stat' }, el('b', { class: kind }, b), el('span', {}, text)),
+        ),
+      );
     chart.show(f.totals.policies, ms(f.now), f.seconds * 1000);
-    fill(legend, ...[...new Set(all.map(p => p.policy))].map(p => el('span', { class: `p-${p}` }, el('span', { class: 'dot' }), ' ', families[p])));
+    fill(
+      legend,
+      ...[...new Set(all.map(p => p.policy))].map(p =>
+        el('span', { class: `p-${p}` }, el('span', { class: 'dot' }), ' ', families[p]),
+      ),
+    );
     list.show(f);
     performance.measure('overview', { start: begin });
   };
   refresh();
   if (!num((await first).totals.collections) && !(await userCollections())) return tryIt(true);
-  return [el('div', {}, el('h1', {}, 'What expires, and when'), el('p', { class: 'muted' }, 'All collections, queues and time series of this server.')), stats,
-    el('section', { class: 'card' }, el('div', { class: 'row between' }, el('h2', {}, 'Falling due'), picker()), chart, legend), list.card, health];
+  return [
+    el(
+      'div',
+      {},
+      el('h1', {}, 'What expires, and when'),
+      el('p', { class: 'muted' }, 'All collections, queues and time series of this server.'),
+    ),
+    stats,
+    el(
+      'section',
+      { class: 'card' },
+      el('div', { class: 'row between' }, el('h2', {}, 'Falling due'), picker()),
+      chart,
+      legend,
+    ),
+    list.card,
+    health,
+  ];
 }
 
 // condition shows the server's condition: its age, memory and disk against their limits.
 function condition(box, s) {
-  const e = s.storageEngine ?? {}, facts = [
-    ['DuskDB', state.session.version ?? ''], ['Up for', span(num(s.uptimeMillis))], ['Storage engine', e.name],
-    ['Memory', ...use(e.memoryUsedBytes, e.memoryLimitBytes, 'of its limit') ?? [`${bytes(num(s.mem?.resident) * 1048576)}, without a limit`]],
-    num(e.fileBytes) > 0 && ['Log', bytes(e.fileBytes)],
-    e.fsTotalBytes && ['Disk', ...use(e.fsUsedBytes, e.fsTotalBytes, 'of the file system')],
-    ['Connections', count(s.connections?.current)],
-  ].filter(Boolean);
+  const e = s.storageEngine ?? {},
+    facts = [
+      ['DuskDB', state.session.version ?? ''],
+      ['Up for', span(num(s.uptimeMillis))],
+      ['Storage engine', e.name],
+      [
+        'Memory',
+        ...(use(e.memoryUsedBytes, e.memoryLimitBytes, 'of its limit') ?? [
+          `${bytes(num(s.mem?.resident) * 1048576)}, without a limit`,
+        ]),
+      ],
+      num(e.fileBytes) > 0 && ['Log', bytes(e.fileBytes)],
+      e.fsTotalBytes && ['Disk', ...use(e.fsUsedBytes, e.fsTotalBytes, 'of the file system')],
+      ['Connections', count(s.connections?.current)],
+    ].filter(Boolean);
   box.hidden = false;
-  if (!changed(box, facts.map(f => [f[0], f[1], f[2]?.getAttribute('value')]))) return;
-  fill(box, el('h2', {}, 'The server'), el('dl', { class: 'facts' }, facts.map(([name, text, meter]) => el('div', {}, el('dt', {}, name), el('dd', {}, text, meter)))));
+  if (
+    !changed(
+      box,
+      facts.map(f => [f[0], f[1], f[2]?.getAttribute('value')]),
+    )
+  )
+    return;
+  fill(
+    box,
+    el('h2', {}, 'The server'),
+    el(
+      'dl',
+      { class: 'facts' },
+      facts.map(([name, text, meter]) =>
+        el('div', {}, el('dt', {}, name), el('dd', {}, text, meter)),
+      ),
+    ),
+  );
 }
 
 // use shows a number of bytes against a limit.
 function use(used, limit, what) {
   if (!num(limit)) return undefined;
   const share = num(used) / num(limit);
-  return [`${bytes(used)} of ${bytes(limit)}`, el('meter', { min: 0, max: 1, high: .8, low: .6, optimum: 0, value: share.toFixed(3), 'aria-label': `${Math.round(share * 100)} % ${what}` })];
+  return [
+    `${bytes(used)} of ${bytes(limit)}`,
+    el('meter', {
+      min: 0,
+      max: 1,
+      high: 0.8,
+      low: 0.6,
+      optimum: 0,
+      value: share.toFixed(3),
+      'aria-label': `${Math.round(share * 100)} % ${what}`,
+    }),
+  ];
 }
 
 // collections is the table of collections, what falls due first at the top. The server sends
 // only the page that is shown, so that an update takes as long with ten thousand collections
 // as with a hundred.
 function collections() {
-  let page = 0, search = '', sortBy = 'nextDue';
-  const title = el('h2', {}), body = el('div', {}), where = el('span', { class: 'muted small', role: 'status' });
+  let page = 0,
+    search = '',
+    sortBy = 'nextDue';
+  const title = el('h2', {}),
+    body = el('div', {}),
+    where = el('span', { class: 'muted small', role: 'status' });
   const wanted = () => ({ top: shown, skip: page * shown, search, sortBy });
-  const ask = () => { also(wanted()); return refresh(); };
-  const turn = by => { page += by; ask(); };
-  const back = el('button', { type: 'button', onclick: () => turn(-1) }, 'Previous'), on = el('button', { type: 'button', onclick: () => turn(1) }, 'Next');
-  const find = el('input', { type: 'search', 'aria-label': 'Find a collection by its name', placeholder: 'Find …', oninput: () => { search = find.value; page = 0; ask(); } });
-  const order = el('select', { 'aria-label': 'Order of the collections', onchange: () => { sortBy = order.value; page = 0; ask(); } }, [['nextDue', 'Next due first'], ['due', 'Most due within the time above'], ['pending', 'Most pending'], ['overdue', 'Most overdue'], ['bytes', 'Largest'], ['ns', 'By name']].map(([v, t]) => el('option', { value: v }, t)));
-  const pager = el('div', { class: 'row' }, back, where, on), tools = el('div', { class: 'row' }, find, order);
+  const ask = () => {
+    also(wanted());
+    return refresh();
+  };
+  const turn = by => {
+    page += by;
+    ask();
+  };
+  const back = el('button', { type: 'button', onclick: () => turn(-1) }, 'Previous'),
+    on = el('button', { type: 'button', onclick: () => turn(1) }, 'Next');
+  const find = el('input', {
+    type: 'search',
+    'aria-label': 'Find a collection by its name',
+    placeholder: 'Find …',
+    oninput: () => {
+      search = find.value;
+      page = 0;
+      ask();
+    },
+  });
+  const order = el(
+    'select',
+    {
+      'aria-label': 'Order of the collections',
+      onchange: () => {
+        sortBy = order.value;
+        page = 0;
+        ask();
+      },
+    },
+    [
+      ['nextDue', 'Next due first'],
+      ['due', 'Most due within the time above'],
+      ['pending', 'Most pending'],
+      ['overdue', 'Most overdue'],
+      ['bytes', 'Largest'],
+      ['ns', 'By name'],
+    ].map(([v, t]) => el('option', { value: v }, t)),
+  );
+  const pager = el('div', { class: 'row' }, back, where, on),
+    tools = el('div', { class: 'row' }, find, order);
   const draw = f => {
-    const total = num(f.totals.collections), found = num(f.totals.found), part = f.collections;
-    if (page && !part.length) { page = Math.max(0, Math.ceil(found / shown) - 1); return ask(); } // there are fewer by now
+    const total = num(f.totals.collections),
+      found = num(f.totals.found),
+      part = f.collections;
+    if (page && !part.length) {
+      page = Math.max(0, Math.ceil(found / shown) - 1);
+      return ask();
+    } // there are fewer by now
     title.textContent = `${plural(total, 'collection')} in which something expires`;
     tools.hidden = total < 2 && !search;
     pager.hidden = found <= shown;
     back.disabled = page === 0;
     on.disabled = (page + 1) * shown >= found;
     where.textContent = `${count(page * shown + 1)} to ${count(page * shown + part.length)} of ${count(found)}`;
-    if (!changed(body, part.map(c => [c.ns, c.bytes, c.policies.map(p => [p.policy, p.pending, p.overdue, p.nextDue])]))) return;
-    fill(body, part.length ? rows(part) : total ? empty('No collection has this name.') : empty('Nothing expires yet. ', el('a', { href: '#/try' }, 'Try an example'), '.'));
+    if (
+      !changed(
+        body,
+        part.map(c => [
+          c.ns,
+          c.bytes,
+          c.policies.map(p => [p.policy, p.pending, p.overdue, p.nextDue]),
+        ]),
+      )
+    )
+      return;
+    fill(
+      body,
+      part.length
+        ? rows(part)
+        : total
+          ? empty('No collection has this name.')
+          : empty('Nothing expires yet. ', el('a', { href: '#/try' }, 'Try an example'), '.'),
+    );
   };
-  return { card: el('section', { class: 'card' }, el('div', { class: 'row between' }, title, tools), body, pager), wanted, show: draw };
+  return {
+    card: el(
+      'section',
+      { class: 'card' },
+      el('div', { class: 'row between' }, title, tools),
+      body,
+      pager,
+    ),
+    wanted,
+    show: draw,
+  };
 }
 
 function rows(part) {
-  return table(['Collection', 'Policies', ...['Pending', 'Overdue', 'Next due', 'Size'].map(name => ({ name, num: true }))], part.map(c => {
-    const p = c.policies.filter(removes), sum = key => p.reduce((n, x) => n + num(x[key]), 0), next = Math.min(...p.map(x => x.next));
-    return [el('a', { href: path(c.messages ? 'queue' : 'collection', ...split(c.ns)) }, c.ns), el('span', {}, [...new Set(p.map(x => x.policy))].map(x => chip(x))),
-      count(sum('pending')), el('span', { class: sum('overdue') ? 'bad' : '' }, count(sum('overdue'))), Number.isFinite(next) ? when(next) : '–', bytes(c.bytes)];
-  }), 'Collections in which something expires');
+  return table(
+    [
+      'Collection',
+      'Policies',
+      ...['Pending', 'Overdue', 'Next due', 'Size'].map(name => ({ name, num: true })),
+    ],
+    part.map(c => {
+      const p = c.policies.filter(removes),
+        sum = key => p.reduce((n, x) => n + num(x[key]), 0),
+        next = Math.min(...p.map(x => x.next));
+      return [
+        el('a', { href: path(c.messages ? 'queue' : 'collection', ...split(c.ns)) }, c.ns),
+        el(
+          'span',
+          {},
+          [...new Set(p.map(x => x.policy))].map(x => chip(x)),
+        ),
+        count(sum('pending')),
+        el('span', { class: sum('overdue') ? 'bad' : '' }, count(sum('overdue'))),
+        Number.isFinite(next) ? when(next) : '–',
+        bytes(c.bytes),
+      ];
+    }),
+    'Collections in which something expires',
+  );
 }
 
 async function userCollections() {
   const { databases } = await admin({ listDatabases: 1, nameOnly: true });
-  for (const { name } of databases.filter(d => !['admin', 'config', 'local'].includes(d.name))) if ((await run(name, { listCollections: 1, nameOnly: true })).cursor.firstBatch.length) return true;
+  for (const { name } of databases.filter(d => !['admin', 'config', 'local'].includes(d.name)))
+    if ((await run(name, { listCollections: 1, nameOnly: true })).cursor.firstBatch.length)
+      return true;
   return false;
 }
