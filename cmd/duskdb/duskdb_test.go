@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -167,6 +168,22 @@ func newParser(t *testing.T) *kong.Kong {
 		t.Fatal(err)
 	}
 	return k
+}
+
+// TestFieldFlags: kong makes the same flags of the command's fields.
+func TestFieldFlags(t *testing.T) {
+	k, err := kong.New(&serveCmd{}, kong.NoDefaultHelp())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, f := range k.Model.Flags {
+		want = append(want, f.Name)
+	}
+	got := fieldFlags(reflect.TypeFor[serveCmd]())
+	if slices.Sort(got); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+		t.Errorf("%q, want %q", got, want)
+	}
 }
 
 func TestPingWithoutServer(t *testing.T) {

@@ -1,11 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
-
-	"github.com/alecthomas/kong"
+	"strings"
 )
 
 // extraFlags are the flags of mongod that have no field in serveCmd: those
@@ -41,17 +41,21 @@ func newExtraFlags(known []string) *extraFlags {
 	return e
 }
 
-// knownFlags are the names of the flags that a command has as fields.
-func knownFlags(command any) ([]string, error) {
-	k, err := kong.New(command, kong.NoDefaultHelp())
-	if err != nil {
-		return nil, err
+// fieldFlags are the names of the flags that a command has as fields, as kong makes them. To
+// ask kong for them would cost a tenth of the time that the server takes to start.
+func fieldFlags(command reflect.Type) (names []string) {
+	for i := range command.NumField() {
+		f := command.Field(i)
+		_, embedded := f.Tag.Lookup("embed")
+		_, positional := f.Tag.Lookup("arg")
+		switch {
+		case embedded && f.Type.Kind() == reflect.Struct:
+			names = append(names, fieldFlags(f.Type)...)
+		case f.IsExported() && !embedded && !positional && f.Tag.Get("kong") != "-":
+			names = append(names, cmp.Or(f.Tag.Get("name"), strings.ToLower(f.Name)))
+		}
 	}
-	var names []string
-	for _, f := range k.Model.Flags {
-		names = append(names, f.Name)
-	}
-	return names, nil
+	return names
 }
 
 // apply writes the flags that set parameters, and returns those without effect.

@@ -49,10 +49,7 @@ type cli struct {
 
 // parserFor returns the parser of the command line, which fills c.
 func parserFor(c *cli, more ...kong.Option) (*kong.Kong, error) {
-	var err error
-	if c.Serve, err = newServe(); err != nil {
-		return nil, err
-	}
+	c.Serve = newServe()
 	options := []kong.Option{
 		kong.Name("duskdb"),
 		kong.Description("A MongoDB-compatible server for data that expires. The options of the server: duskdb serve --help."),
@@ -60,7 +57,7 @@ func parserFor(c *cli, more ...kong.Option) (*kong.Kong, error) {
 		kong.PostBuild(withoutVariables),
 		kong.UsageOnError(),
 		kong.Help(kong.DefaultHelpPrinter),
-		kong.Configuration(func(r io.Reader) (kong.Resolver, error) {
+		kong.Configuration(func(r io.Reader) (_ kong.Resolver, err error) {
 			c.Serve.file, err = readConfig(r)
 			return c.Serve.file, err
 		}),

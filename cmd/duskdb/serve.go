@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -63,13 +64,9 @@ type serveCmd struct {
 }
 
 // newServe returns the command with all flags of mongod.
-func newServe() (serveCmd, error) {
-	known, err := knownFlags(&serveCmd{})
-	if err != nil {
-		return serveCmd{}, err
-	}
-	extra := newExtraFlags(known)
-	return serveCmd{extra: extra, Extra: kong.Plugins{extra.fields.Interface()}}, nil
+func newServe() serveCmd {
+	extra := newExtraFlags(fieldFlags(reflect.TypeFor[serveCmd]()))
+	return serveCmd{extra: extra, Extra: kong.Plugins{extra.fields.Interface()}}
 }
 
 func serverVersion() string { return server.MongoDBVersion }
