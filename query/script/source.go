@@ -3,6 +3,7 @@ package script
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/duskdb/duskdb/query/script/engine"
 )
@@ -14,9 +15,12 @@ type Function struct {
 	wrap engine.Wrap
 }
 
+// Compiled when JavaScript is first used: every start of the server would wait for them.
 var (
-	functionHead = regexp.MustCompile(`^(async\s+)?function\b`)
-	arrowHead    = regexp.MustCompile(`^(async\s*)?(\([^()]*\)|[\p{L}_$][\p{L}\p{N}_$]*)\s*=>`)
+	functionHead = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(async\s+)?function\b`) })
+	arrowHead    = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(async\s*)?(\([^()]*\)|[\p{L}_$][\p{L}\p{N}_$]*)\s*=>`)
+	})
 )
 
 // parser reports the error of a source that is not well-formed.
@@ -27,7 +31,7 @@ type parser interface{ Parses(text string) error }
 // expression unless it has a return statement.
 func normalize(p parser, source string) (string, error) {
 	s := strings.TrimRight(trimComments(strings.TrimSpace(source)), "; \t\r\n")
-	if arrowHead.MatchString(s) || functionHead.MatchString(s) && (parses(p, s) || p.Parses(s) != nil) {
+	if arrowHead().MatchString(s) || functionHead().MatchString(s) && (parses(p, s) || p.Parses(s) != nil) {
 		return s, nil
 	}
 	if f := "function() { return (" + s + "\n) }"; parses(p, f) {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/duskdb/duskdb/internal/mongoerr"
@@ -68,33 +69,41 @@ func form(re, order string) dateForm {
 	return dateForm{regexp.MustCompile(`^(?i:` + re + `)`), order}
 }
 
-var dateForms = []dateForm{
-	form(`@(-?\d+)`, "e"),
-	form(`(\d{4})-?W(\d{2})-?([1-7])?`, "ywu"),
-	form(`(\d{4})(\d{2})(\d{2})T?(\d{2}):?(\d{2}):?(\d{2})`, "ymdhis"),
-	form(`([+-]?\d{4,6})-(\d{1,2})-(\d{1,2})`, "ymd"),
-	form(`(\d{4})/(\d{1,2})/(\d{1,2})`, "ymd"),
-	form(`(\d{1,2})/(\d{1,2})/(\d{4})`, "mdy"),
-	form(`(\d{1,2})[-.\t](\d{1,2})[-.](\d{4})`, "dmy"),
-	form(`(\d{1,2})`+suffix+gap+monthWord+`[ \t.,-]*(\d{4})`, "dMy"),
-	form(monthWord+gap+`(\d{1,2})`+suffix+`[, .\t-]+(\d{4})`, "Mdy"),
-	form(`(\d{4})`+gap+monthWord+gap+`(\d{1,2})`, "yMd"),
-	form(monthWord+gap+`(\d{4})`, "My"),
-	form(`(\d{4})`+gap+monthWord, "yM"),
-	form(monthWord+gap+`(\d{1,2})`+suffix+`\b`, "Md"),
-	form(`(\d{4})(\d{2})(\d{2})`, "ymd"),
-	form(`(\d{4})[.-]?(\d{3})`, "yj"),
-	form(`(\d{4})-(\d{1,2})`, "ym"),
-	form(`(\d{4})(?:[ \t]|$)`, "y"),
+// dateForms are compiled when the first date is parsed: all starts of the server would wait for them.
+var dateForms = sync.OnceValue(func() []dateForm {
+	return []dateForm{
+		form(`@(-?\d+)`, "e"),
+		form(`(\d{4})-?W(\d{2})-?([1-7])?`, "ywu"),
+		form(`(\d{4})(\d{2})(\d{2})T?(\d{2}):?(\d{2}):?(\d{2})`, "ymdhis"),
+		form(`([+-]?\d{4,6})-(\d{1,2})-(\d{1,2})`, "ymd"),
+		form(`(\d{4})/(\d{1,2})/(\d{1,2})`, "ymd"),
+		form(`(\d{1,2})/(\d{1,2})/(\d{4})`, "mdy"),
+		form(`(\d{1,2})[-.\t](\d{1,2})[-.](\d{4})`, "dmy"),
+		form(`(\d{1,2})`+suffix+gap+monthWord+`[ \t.,-]*(\d{4})`, "dMy"),
+		form(monthWord+gap+`(\d{1,2})`+suffix+`[, .\t-]+(\d{4})`, "Mdy"),
+		form(`(\d{4})`+gap+monthWord+gap+`(\d{1,2})`, "yMd"),
+		form(monthWord+gap+`(\d{4})`, "My"),
+		form(`(\d{4})`+gap+monthWord, "yM"),
+		form(monthWord+gap+`(\d{1,2})`+suffix+`\b`, "Md"),
+		form(`(\d{4})(\d{2})(\d{2})`, "ymd"),
+		form(`(\d{4})[.-]?(\d{3})`, "yj"),
+		form(`(\d{4})-(\d{1,2})`, "ym"),
+		form(`(\d{4})(?:[ \t]|$)`, "y"),
+	}
+})
+
+// lazy is an expression that is compiled when it is first used.
+func lazy(re string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(re) })
 }
 
 var (
-	timeForm   = regexp.MustCompile(`^(?i:t?(\d{1,2})[:.](\d{2})(?:[:.](\d{2})(?:[.,:](\d+))?)?(?:[ \t]*([ap])\.?m\.?)?)`)
-	hourForm   = regexp.MustCompile(`^(?i:(\d{1,2})[ \t]*([ap])\.?m\.?)`)
-	offsetForm = regexp.MustCompile(`^(?i:(?:GMT|UTC)?([+-])(\d{1,2}):?(\d{2})?)`)
-	wordForm   = regexp.MustCompile(`^[A-Za-z]+(?:[/_+-][A-Za-z0-9_+-]+)*`)
-	weekday    = regexp.MustCompile(`^(?i:(?:mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?)\b`)
-	relative   = regexp.MustCompile(`^(?i:now|today|midnight|noon|tomorrow|yesterday)\b`)
+	timeForm   = lazy(`^(?i:t?(\d{1,2})[:.](\d{2})(?:[:.](\d{2})(?:[.,:](\d+))?)?(?:[ \t]*([ap])\.?m\.?)?)`)
+	hourForm   = lazy(`^(?i:(\d{1,2})[ \t]*([ap])\.?m\.?)`)
+	offsetForm = lazy(`^(?i:(?:GMT|UTC)?([+-])(\d{1,2}):?(\d{2})?)`)
+	wordForm   = lazy(`^[A-Za-z]+(?:[/_+-][A-Za-z0-9_+-]+)*`)
+	weekday    = lazy(`^(?i:(?:mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?)\b`)
+	relative   = lazy(`^(?i:now|today|midnight|noon|tomorrow|yesterday)\b`)
 )
 
 // abbreviations are the zone names that a date string may contain, with their
@@ -133,7 +142,7 @@ func (p *parts) token(s string, at int) (int, error) {
 		return n, nil
 	}
 	if !p.hasYear && !p.epoch && !p.hasISO {
-		for _, f := range dateForms {
+		for _, f := range dateForms() {
 			if m := f.re.FindStringSubmatch(s); m != nil && (f.order != "y" || p.month >= 0) {
 				if f.order == "ymd" && startsWithTime(m[1]) {
 					return 0, parseError(p.in, at+4, "Unexpected character")
@@ -143,17 +152,17 @@ func (p *parts) token(s string, at int) (int, error) {
 		}
 	}
 	if p.hour < 0 {
-		if m := timeForm.FindStringSubmatch(s); m != nil {
+		if m := timeForm().FindStringSubmatch(s); m != nil {
 			return len(m[0]), p.takeTime(m[1], m[2], m[3], m[4], m[5], at)
 		}
-		if m := hourForm.FindStringSubmatch(s); m != nil {
+		if m := hourForm().FindStringSubmatch(s); m != nil {
 			return len(m[0]), p.takeTime(m[1], "0", "0", "", m[2], at)
 		}
 	}
-	if m := relative.FindString(s); m != "" {
+	if m := relative().FindString(s); m != "" {
 		return len(m), nil
 	}
-	if m := weekday.FindString(s); m != "" {
+	if m := weekday().FindString(s); m != "" {
 		return len(m), nil
 	}
 	return p.takeZone(s, at)
@@ -241,7 +250,7 @@ func (p *parts) takeZone(s string, at int) (int, error) {
 	if p.zone != noZone {
 		return 0, parseError(p.in, at, "Double timezone specification")
 	}
-	if m := offsetForm.FindStringSubmatch(s); m != nil && p.hour >= 0 {
+	if m := offsetForm().FindStringSubmatch(s); m != nil && p.hour >= 0 {
 		hours, minutes := number(m[2]), number(m[3])
 		p.zone, p.offset = offsetZone, hours*3600+minutes*60
 		if m[1] == "-" {
@@ -249,7 +258,7 @@ func (p *parts) takeZone(s string, at int) (int, error) {
 		}
 		return len(m[0]), nil
 	}
-	word := wordForm.FindString(s)
+	word := wordForm().FindString(s)
 	if word == "" {
 		return 0, parseError(p.in, at, "Unexpected character")
 	}
