@@ -76,7 +76,7 @@ func checkAPI(c *kernel.Call) error {
 		return mongoerr.New(4886600, "Provided apiStrict and/or apiDeprecationErrors without passing apiVersion")
 	case !g.APIGiven && c.Svc.RequireAPI.Load():
 		return mongoerr.New(498870, "The apiVersion parameter is required, please configure your MongoClient's API version")
-	case g.APIGiven && v != "1" && !(v == "2" && c.Svc.Params.Bool("acceptApiVersion2")):
+	case g.APIGiven && v != "1" && (v != "2" || !c.Svc.Params.Bool("acceptApiVersion2")):
 		return mongoerr.New(mongoerr.APIVersionError, "API version must be \"1\"")
 	case !g.APIOptions:
 		return nil

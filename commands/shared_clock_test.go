@@ -46,7 +46,7 @@ func newClocked(t *testing.T) clocked {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = opened.Engine.Close() })
+	t.Cleanup(func() { _ = opened.Close() })
 	cluster := storagetest.NewCluster(harness.Hostile(t, opened.Engine), s.real)
 	s.join = func() storage.Engine { return cluster.Join() }
 	return s

@@ -41,7 +41,7 @@ func overCluster(t *testing.T, n int, options kernel.Options) (list []*harness.H
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = opened.Engine.Close() })
+	t.Cleanup(func() { _ = opened.Close() })
 	cluster := storagetest.NewCluster(opened.Engine, manual)
 	for range n {
 		counter := storagetest.NewCounter(cluster.Join())

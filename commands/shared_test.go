@@ -39,7 +39,7 @@ func serversOver(t *testing.T) (a, b server, real *clock.Manual) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = opened.Engine.Close() })
+	t.Cleanup(func() { _ = opened.Close() })
 	cluster := storagetest.NewCluster(harness.Hostile(t, opened.Engine), real)
 	var start func() server
 	start = func() server {

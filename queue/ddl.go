@@ -19,7 +19,7 @@ var incompatible = []string{
 func CheckOptions(options value.Doc) error {
 	for _, name := range incompatible {
 		v, ok := options.Get(name)
-		if ok && !(v.Kind() == value.KindBool && !v.Bool()) {
+		if ok && (v.Kind() != value.KindBool || v.Bool()) {
 			return mongoerr.Newf(mongoerr.InvalidOptions, "'%s' is not allowed with '%s'", name, Option)
 		}
 	}

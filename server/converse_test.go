@@ -57,7 +57,7 @@ func TestConverse(t *testing.T) {
 			}
 		}
 	}
-	_ = c.Conn.Close()
+	_ = c.Close()
 	waitFor(t, func() bool { return s.Service().Snapshot().Connections.Current == 0 })
 }
 

@@ -26,7 +26,7 @@ func TestReceiverThatHasGone(t *testing.T) {
 				waiting = waiting || op.Doc().Lookup("command").Doc().Has("mqReceive")
 			}
 		}
-		if err := gone.Conn.Close(); err != nil {
+		if err := gone.Close(); err != nil {
 			t.Fatal(err)
 		}
 		run(`{"insert": "q", "documents": [{"_id": 1}], "$db": "test"}`)

@@ -22,7 +22,7 @@ type engineStore struct{ storage.Collection }
 
 func (s engineStore) Insert(d value.Doc) (storage.RecordID, error) { return s.Collection.Insert(d, 0) }
 func (s engineStore) Replace(r storage.Record, d value.Doc) error {
-	return storagetest.Done(s.Collection.Update(r.ID, d, 0))
+	return storagetest.Done(s.Update(r.ID, d, 0))
 }
 
 // bucketIndex parses an index on measurements and makes that on buckets.

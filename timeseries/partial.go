@@ -59,14 +59,14 @@ func (o *Options) partialField(name string, v value.Value) (conditions []value.D
 		v = value.Document(value.NewDoc("$eq", v))
 	}
 	for op, arg := range v.Doc().All() {
-		switch {
-		case op == "$exists":
+		switch op {
+		case "$exists":
 			if !arg.Truthy() {
 				return nil
 			}
 			root, _, _ := strings.Cut(name, ".")
 			conditions = append(conditions, exists(root))
-		case op == "$in":
+		case "$in":
 			var any value.ArrayBuilder
 			for e := range arg.Doc().Values() {
 				if !scalar(e) {

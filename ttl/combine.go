@@ -47,7 +47,7 @@ func CheckCombination(ns storage.Namespace, options value.Doc) error {
 // given reports whether an option is present and not false.
 func given(options value.Doc, name string) bool {
 	v, ok := options.Get(name)
-	return ok && !(v.Kind() == value.KindBool && !v.Bool()) && v.Kind() != value.KindNull
+	return ok && (v.Kind() != value.KindBool || v.Bool()) && v.Kind() != value.KindNull
 }
 
 // CheckNamespace refuses policies on the server's own collections.

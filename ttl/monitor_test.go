@@ -120,7 +120,7 @@ type paramHost struct {
 }
 
 func (h *paramHost) Parameters() Parameters {
-	p := h.fakeHost.params
+	p := h.params
 	p.SleepSecs = <-h.sleep
 	h.sleep <- p.SleepSecs
 	return p

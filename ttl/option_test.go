@@ -253,13 +253,13 @@ func TestCheckWrite(t *testing.T) {
 		d := value.MustJSON(`{"_id":1,"ttl":` + tt.ttl + `}`)
 		r := &storage.Record{TS: 999, Doc: d}
 		at, ok := reject.ExpiresAt(r)
-		switch {
-		case tt.own == 0:
+		switch tt.own {
+		case 0:
 			checkErr(t, tt.ttl, reject.CheckWrite(d), 2, "The input ttl '"+tt.shown+"' is invalid. Ensure to provide a nonzero positive integer less than or equal to '2147483647', or '-1' which means never expire.")
 			if !ok || at != 10000 {
 				t.Errorf("%s: does not have the default", tt.ttl)
 			}
-		case tt.own == -1:
+		case -1:
 			if ok {
 				t.Errorf("%s expires", tt.ttl)
 			}

@@ -155,10 +155,10 @@ func (r *KeyReader) value() Value {
 		return r.number()
 	}
 	code := r.code()
-	switch {
-	case code == tailMissing:
+	switch code {
+	case tailMissing:
 		return Value{}
-	case code == tailSymbol:
+	case tailSymbol:
 		kind = KindSymbol
 	}
 	return r.scalar(kind)

@@ -119,7 +119,7 @@ func (g *expiryGauges) add(tx storage.Tx, coll storage.Collection) error {
 		if own {
 			g.m.Expiring = append(g.m.Expiring, CollectionExpiry{ns, list[i].Policy.String(), list[i].Gauge, tallies.Of(list[i].Policy)})
 		} else {
-			g.other(list[i].Policy).Gauge.Add(list[i].Gauge)
+			g.other(list[i].Policy).Add(list[i].Gauge)
 		}
 	}
 	return nil
@@ -135,7 +135,7 @@ func (g *expiryGauges) addQueue(tx storage.Tx, info *storage.Info, tallies ttl.T
 			g.queues = &QueueDepth{Namespace: others}
 		}
 		g.queues.Add(depth)
-		g.other(ttl.Message).Gauge.Add(depth.Expiry)
+		g.other(ttl.Message).Add(depth.Expiry)
 		return nil
 	}
 	g.m.Queues = append(g.m.Queues, QueueDepth{info.Namespace, depth})

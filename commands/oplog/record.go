@@ -52,7 +52,7 @@ type Recorder struct {
 	Settled ttl.Settled // expired documents that made room for the changes
 }
 
-// loggedOp is one operation among the recorded ones.
+// LoggedOp is one operation among the recorded ones.
 type LoggedOp struct {
 	end     int  // of its document in ops
 	Command bool // an operation on a collection or database, not on a document
@@ -106,9 +106,10 @@ func (r *Recorder) add(kind string, ns storage.Namespace, uuid *[16]byte, write 
 }
 
 func (r *Recorder) insert(info *storage.Info, id storage.RecordID, d value.Doc, ts int64) {
-	if r.Keep == ImageAfter { // an upsert
+	switch r.Keep {
+	case ImageAfter: // an upsert
 		r.Image = catalog.Of(info).Shown(d, ts).Clone()
-	} else if r.Keep == ImageBefore {
+	case ImageBefore:
 		r.Image = nil
 	}
 	at := 0
@@ -121,9 +122,10 @@ func (r *Recorder) update(info *storage.Info, before storage.Record, new value.D
 	if string(old) == string(new) {
 		return
 	}
-	if r.Keep == ImageBefore {
+	switch r.Keep {
+	case ImageBefore:
 		r.Image = catalog.Of(info).Shown(old, before.TS)
-	} else if r.Keep == ImageAfter {
+	case ImageAfter:
 		r.Image = append(r.Image[:0:0], catalog.Of(info).Shown(new, ts)...)
 	}
 	r.keepImage(info, before)

@@ -31,7 +31,7 @@ type SharedEvent struct {
 	Named             token.Token // what the token says
 }
 
-// maxSharedBytes bounds what a group keeps.
+// MaxSharedBytes bounds what a group keeps.
 const MaxSharedBytes = 1 << 20
 
 // Find returns an event that one of the group's streams has made.

@@ -267,7 +267,7 @@ type goneTx struct {
 
 // Drop removes a collection.
 func (t *goneTx) Drop(ns storage.Namespace) error {
-	c, err := t.Tx.Collection(ns)
+	c, err := t.Collection(ns)
 	if err != nil {
 		return err
 	}
@@ -281,7 +281,7 @@ func (t *goneTx) Drop(ns storage.Namespace) error {
 
 // Rename renames a collection.
 func (t *goneTx) Rename(from, to storage.Namespace) error {
-	c, err := t.Tx.Collection(from)
+	c, err := t.Collection(from)
 	if err != nil {
 		return err
 	}

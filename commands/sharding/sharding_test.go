@@ -26,7 +26,7 @@ func servers(t *testing.T, hosts ...string) (list []*harness.Harness) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = opened.Engine.Close() })
+	t.Cleanup(func() { _ = opened.Close() })
 	shared := storagetest.NewCluster(harness.Hostile(t, opened.Engine), manual)
 	for _, host := range hosts {
 		h := harness.NewOver(t, shared.Join(), manual, kernel.Options{Log: zerolog.Nop(), Host: host})

@@ -14,10 +14,10 @@ const TestVariable = "DUSKDB_TEST_ENGINE"
 // ForTests is the name of the engine of the servers in tests.
 func ForTests() string { return cmp.Or(os.Getenv(TestVariable), Default) }
 
-// TestURI, if not nil, names the database of an engine that is remote, for tests
-// that name none: one for the directory of a test, or a new one for Memory.
+// TestURI names the database of an engine over the network, for tests that name none: one
+// for the directory of a test, or a new one for Memory. It is nil where no such database is.
 var TestURI func(path string) string
 
-// Wrap, if not nil, is called by Open with each engine, and the server gets what it
-// returns. Tests set it, before they open the first.
+// Wrap is called by Open with each engine, and the server gets what it returns. Tests that
+// need it set it before they open the first.
 var Wrap func(storage.Engine) storage.Engine

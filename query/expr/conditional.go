@@ -162,7 +162,7 @@ func (s *switchCase) branch(p *parser, b value.Value) error {
 	}
 	known, ok := when.(constant)
 	for _, failed := range []error{badCase, badThen} {
-		if failed != nil && !(ok && !known.v.Truthy()) {
+		if failed != nil && (!ok || known.v.Truthy()) {
 			p.fail(failed)
 		}
 	}

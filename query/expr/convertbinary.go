@@ -26,7 +26,7 @@ func (t target) subtypeOf() (byte, error) {
 	if !ok {
 		return 0, mongoerr.New(4341106, "In $convert, numeric 'subtype' argument is not an integer")
 	}
-	if !(n >= 0 && n <= 8 || n >= 128 && n <= 255) {
+	if (n < 0 || n > 8) && (n < 128 || n > 255) {
 		return 0, mongoerr.Newf(4341107, "In $convert, numeric value for 'subtype' does not correspond to a BinData type: %d", n)
 	}
 	return byte(n), nil

@@ -55,7 +55,7 @@ func (o order) compareHi(a, b Interval) int {
 
 func (o order) empty(i Interval) bool {
 	d := o.compare(i.Lo, i.Hi)
-	return d > 0 || d == 0 && !(i.LoInc && i.HiInc)
+	return d > 0 || d == 0 && (!i.LoInc || !i.HiInc)
 }
 
 // bracket is the interval of all values of the types that compare with k.

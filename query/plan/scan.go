@@ -81,7 +81,7 @@ func scan(x *Index, q *Query, c *conditions, fields []fieldBounds, hinted bool) 
 	p.Dedup = x.Multikey != 0 || !p.Ranges.Disjoint(false)
 	p.Exact = exact(x, c, fields, used)
 	p.sort(q, fields, used)
-	if p.Whole && !p.Sorted && !hinted && !asksForPresence(x, c) && !(c.besideText && c.present(x.Fields[0].Path)) {
+	if p.Whole && !p.Sorted && !hinted && !asksForPresence(x, c) && (!c.besideText || !c.present(x.Fields[0].Path)) {
 		return nil
 	}
 	return p

@@ -152,7 +152,7 @@ func (t *entries) own(n *entryNode) *entryNode {
 // deletes do to most leaves, until half of the list is gone.
 func (t *entries) drop(n *entryNode, i int) *entryNode {
 	if n.stamp == t.stamp && !n.shared {
-		n.packed.remove(i)
+		n.remove(i)
 		return n
 	}
 	if n.stamp != t.stamp {
@@ -193,7 +193,7 @@ func (t *entries) insert(n *entryNode, e entry) (own, right *entryNode, sep entr
 			i = n.search(e)
 		}
 		n = t.own(n)
-		n.packed.insert(i, e)
+		n.insert(i, e)
 		if n.len() > leafSize {
 			right, sep = t.splitLeaf(n)
 		}
@@ -224,7 +224,7 @@ func (t *entries) splitLeaf(n *entryNode) (right *entryNode, sep entry) {
 // number at.
 func (t *entries) addChild(n *entryNode, i int, sep entry, child *entryNode, at int) (right *entryNode, up entry) {
 	n.packed = n.clone()
-	n.packed.insert(i, sep)
+	n.insert(i, sep)
 	n.children = slices.Insert(n.children, i+1, child)
 	if len(n.children) <= branchSize {
 		return nil, up
@@ -289,7 +289,7 @@ func (n *entryNode) dropChild(child, sep int) {
 	n.children = slices.Delete(n.children, child, child+1)
 	if n.len() > 0 {
 		n.packed = n.clone()
-		n.packed.remove(sep)
+		n.remove(sep)
 	}
 }
 
@@ -348,7 +348,7 @@ func (t *entries) addToTail(e entry) bool {
 		return true
 	}
 	t.ownTail()
-	x.packed.insert(i, e)
+	x.insert(i, e)
 	x.used.Store(int64(x.len()))
 	return true
 }
@@ -388,7 +388,7 @@ func (t *entries) removeFromTail(e entry) bool {
 		return false
 	}
 	t.ownTail()
-	x.packed.remove(i)
+	x.remove(i)
 	x.used.Store(int64(x.len()))
 	if x.len() == 0 {
 		*x = entryTail{}

@@ -11,7 +11,7 @@ import (
 func (x *index) find(key []byte) (id storage.RecordID, ok bool) {
 	k := stringView(key)
 	p, i := x.entries.seek(entry{key: k})
-	if p == nil || !p.is(i, k) && !(p.begins(i, k) && x.sameOrder(p.at(i).key, k)) {
+	if p == nil || !p.is(i, k) && (!p.begins(i, k) || !x.sameOrder(p.at(i).key, k)) {
 		return 0, false
 	}
 	return p.slots[i].id, true

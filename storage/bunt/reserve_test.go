@@ -110,9 +110,8 @@ func TestReserve(t *testing.T) {
 		t.Errorf("an update: %v", err)
 	}
 	before := e.sync.fileSize()
-	e.maintenance.Lock() // wait for what is under way
-	//lint:ignore SA2001 that was all
-	e.maintenance.Unlock()
+	e.maintenance.Lock()   // wait for what is under way
+	e.maintenance.Unlock() //nolint:staticcheck // SA2001: waiting was all
 	must(t, e.tidy())
 	if size := e.sync.fileSize(); size > before/10 {
 		t.Errorf("the log has %d bytes, it had %d", size, before)

@@ -37,13 +37,13 @@ func (e *Engine) Begin(ctx context.Context) (storage.Txn, error) {
 		return nil, storage.ErrClosed
 	}
 	s := &snapshot{tx: e.newTx(context.WithoutCancel(ctx), new(scratch))}
-	s.tx.snap = s
+	s.snap = s
 	e.snapshots.Add(1)
 	return s, nil
 }
 
 // Within sets the context of the operations that follow.
-func (s *snapshot) Within(ctx context.Context) { s.tx.ctx = ctx }
+func (s *snapshot) Within(ctx context.Context) { s.ctx = ctx }
 
 // Commit applies the writes. Whatever it returns, the transaction is over.
 func (s *snapshot) Commit(ctx context.Context) error { return s.CommitWith(ctx, nil) }

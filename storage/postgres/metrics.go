@@ -68,10 +68,10 @@ func (c *conn) measured(began time.Time, err error) {
 	now := clock.System().Now()
 	c.metrics.trips[kind].count.Add(1)
 	c.metrics.trips[kind].nanos.Add(int64(now.Sub(began)))
-	switch {
-	case kind == tripLock:
+	switch kind {
+	case tripLock:
 		c.locked = began
-	case kind == tripCommit:
+	case tripCommit:
 		if c.locked.IsZero() {
 			c.locked = began // without asking for the lock before
 		}

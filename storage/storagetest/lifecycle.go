@@ -118,8 +118,8 @@ func testClose(t *testing.T, open Opener) {
 	s := startWith(t, open)
 	txn, err := s.Begin(ctx)
 	s.must(err)
-	s.must(s.Engine.Close())
-	s.must(s.Engine.Close())
+	s.must(s.Close())
+	s.must(s.Close())
 	none := func(storage.Tx) error { return nil }
 	s.wantErr(s.View(ctx, none), storage.ErrClosed)
 	s.wantErr(s.Update(ctx, none), storage.ErrClosed)

@@ -105,7 +105,7 @@ func testImmutable(t *testing.T, open Opener) {
 	s.write(func(c storage.Collection) error { return Done(c.Update(1, doc(1, 2), 2)) })
 	s.write(func(c storage.Collection) error { return Done(c.Delete(1)) })
 	s.must(s.Compact(ctx))
-	s.must(s.Engine.Close())
+	s.must(s.Close())
 	equal(t, "a document that was read", out.String(), doc(1, 1).String())
 	s.Engine = s.open(t, s.dir, Indexer{})
 }

@@ -118,7 +118,7 @@ func testScanResumed(t *testing.T, open Opener) {
 		for seen := page; seen == page; {
 			seen = 0
 			s.must(c.ScanIndex("a", r, func(k []byte, id storage.RecordID) bool {
-				got = append(got, fmt.Sprint(k, id))
+				got = append(got, fmt.Sprint(string(k), id))
 				at = append(at[:0], k...)
 				r.AfterID = id
 				seen++

@@ -15,7 +15,7 @@ import (
 func testSimulation(t *testing.T, open Opener) {
 	rapid.Check(t, func(rt *rapid.T) {
 		sim := &simulation{T: rt, s: start(t, open), model: NewModel()}
-		defer sim.s.Engine.Close()
+		defer sim.s.Close()
 		rt.Repeat(map[string]func(*rapid.T){
 			"update":  sim.update,
 			"begin":   sim.begin,
@@ -274,7 +274,7 @@ func (sim *simulation) reopen(t *rapid.T) {
 		x.Abort()
 	}
 	sim.txns = nil
-	if err := sim.s.Engine.Close(); err != nil {
+	if err := sim.s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	sim.s.Engine = sim.s.open(sim.s.TB, sim.s.dir, Indexer{})

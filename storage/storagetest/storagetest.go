@@ -141,7 +141,7 @@ func start(t testing.TB, open Opener) *session {
 	t.Helper()
 	s := &session{TB: t, dir: t.TempDir(), open: open}
 	s.Engine = open(t, s.dir, Indexer{})
-	t.Cleanup(func() { _ = s.Engine.Close() })
+	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
 
@@ -158,7 +158,7 @@ func startWith(t testing.TB, open Opener, indexes ...storage.IndexSpec) *session
 
 func (s *session) reopen() {
 	s.Helper()
-	s.must(s.Engine.Close())
+	s.must(s.Close())
 	s.Engine = s.open(s.TB, s.dir, Indexer{})
 }
 

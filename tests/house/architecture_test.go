@@ -322,7 +322,7 @@ func timeUses(f source) []timeUse {
 	ast.Inspect(f.ast, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CallExpr:
-			return !(contains(hasSockets, f.pkg) && setsDeadline(n))
+			return !contains(hasSockets, f.pkg) || !setsDeadline(n)
 		case *ast.SelectorExpr:
 			if x, ok := n.X.(*ast.Ident); ok && x.Name == name && slices.Contains(banned, n.Sel.Name) {
 				uses = append(uses, timeUse{f.fset.Position(n.Pos()), n.Sel.Name})

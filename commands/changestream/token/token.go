@@ -95,10 +95,10 @@ func appendKeyBool(k []byte, b bool) []byte {
 // AppendKeyInt writes an integer in as few bytes as it needs. The type byte has the number
 // of bytes and the sign. The lowest bit of the integer is 0: no fraction follows.
 func AppendKeyInt(k []byte, n int64) []byte {
-	switch {
-	case n == 0:
+	switch n {
+	case 0:
 		return append(k, keyZero)
-	case n == math.MinInt64:
+	case math.MinInt64:
 		return appendKeyDouble(k, math.MinInt64)
 	}
 	u := uint64(max(n, -n)) << 1

@@ -62,15 +62,15 @@ func (r *ruler) times() (int, bool) {
 
 // atom measures one atom: a character, a class, an escape or a group.
 func (r *ruler) atom() (length int, ok bool) {
-	switch c := r.in[r.i]; {
-	case c == '\\':
+	switch c := r.in[r.i]; c {
+	case '\\':
 		return r.escape()
-	case c == '[':
+	case '[':
 		r.class()
 		return 1, true
-	case c == '(':
+	case '(':
 		return r.group()
-	case c == '^' || c == '$':
+	case '^', '$':
 		r.i++
 		return 0, true
 	}
