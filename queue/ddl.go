@@ -5,6 +5,7 @@ import (
 
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -117,7 +118,10 @@ func (b *Broker) Modify(tx storage.Tx, ns storage.Namespace, v value.Value, now 
 // Drop removes a queue with its dead-letter queue. A dead-letter queue cannot
 // be dropped alone. Once the transaction has committed, [Broker.Dropped] must
 // be called.
-func Drop(tx storage.Tx, ns storage.Namespace) error {
+func Drop(tx storage.Tx, ns storage.Namespace) error { return drop(tx, ns, nil) }
+
+// drop drops a queue, because of idleness unless reason is nil.
+func drop(tx storage.Tx, ns storage.Namespace, reason *ttl.Expired) error {
 	coll, err := tx.Collection(ns)
 	if err != nil {
 		return err
@@ -132,7 +136,12 @@ func Drop(tx storage.Tx, ns storage.Namespace) error {
 	if err := l.remove(); err != nil {
 		return err
 	}
-	if err := tx.Drop(ns); err != nil {
+	if reason != nil {
+		err = reason.Drop(tx, ns)
+	} else {
+		err = tx.Drop(ns)
+	}
+	if err != nil {
 		return err
 	}
 	err = tx.Drop(storage.Namespace{DB: ns.DB, Coll: DeadLetterName(ns.Coll)})

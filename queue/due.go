@@ -89,11 +89,11 @@ func (e *entity) actOn(coll storage.Collection, o order, r storage.KeyRange, lim
 func (e *entity) expireDue(coll storage.Collection, index string, r storage.KeyRange, limit int) (int, error) {
 	out, err := coll.DeleteRange(&storage.RangeDelete{Index: index, Keys: r, Most: limit, Pick: func(_ []byte, rec storage.Record) (storage.Verdict, error) {
 		m := decode(rec)
-		e.countExpired(&m)
+		v := storage.Verdict{Do: storage.Remove, Reason: e.countExpired(&m)}
 		if e.config.DeadLetterOnExpiry {
-			return storage.Verdict{Do: storage.Remove}, e.storeDeadLetter(&m, reasonExpired, descriptionExpired)
+			return v, e.storeDeadLetter(&m, reasonExpired, descriptionExpired)
 		}
-		return storage.Verdict{Do: storage.Remove}, nil
+		return v, nil
 	}})
 	return out.Visited, err
 }
@@ -170,12 +170,10 @@ func (e *entity) release(coll storage.Collection, m *message, at int64) (outcome
 		return outcomeActive, e.save(coll, m)
 	}
 	if m.expired(at) {
-		return outcomeExpired, e.expire(coll, m)
+		return outcomeExpired, e.expire(m)
 	}
 	if m.fail(e.config) {
-		e.out.failed++
-		e.recordReason(e.main, at, ttl.DeadLettered)
-		return outcomeDeadLettered, e.moveToDeadLetters(m, reasonDeliveries, descriptionDeliveries(e.config))
+		return outcomeDeadLettered, e.giveUp(m, at)
 	}
 	e.out.ready += ifReady(m)
 	return outcomeActive, e.save(coll, m)
@@ -188,18 +186,26 @@ func ifReady(m *message) int {
 	return 0
 }
 
-// expire removes an expired message.
-func (e *entity) expire(coll storage.Collection, m *message) error {
-	e.countExpired(m)
-	if e.config.DeadLetterOnExpiry {
-		return e.moveToDeadLetters(m, reasonExpired, descriptionExpired)
+// giveUp moves a message to the dead-letter queue whose last delivery failed at an instant.
+func (e *entity) giveUp(m *message, at int64) error {
+	e.out.failed++
+	if err := e.expired(at, ttl.DeadLettered).Delete(e.main, m.id); err != nil {
+		return err
 	}
-	return remove(coll, m.id)
+	return e.storeDeadLetter(m, reasonDeliveries, descriptionDeliveries(e.config))
 }
 
-// countExpired counts an expired message that is about to be removed, and records the
-// reason.
-func (e *entity) countExpired(m *message) {
+// expire removes an expired message of the queue, or moves it to the dead-letter queue.
+func (e *entity) expire(m *message) error {
+	if err := e.countExpired(m).Delete(e.main, m.id); err != nil || !e.config.DeadLetterOnExpiry {
+		return err
+	}
+	return e.storeDeadLetter(m, reasonExpired, descriptionExpired)
+}
+
+// countExpired counts an expired message that is about to be removed, and returns the
+// reason for the change log.
+func (e *entity) countExpired(m *message) *ttl.Expired {
 	cause := ttl.Dropped
 	if e.config.DeadLetterOnExpiry {
 		cause = ttl.DeadLettered
@@ -211,13 +217,12 @@ func (e *entity) countExpired(m *message) {
 		e.out.lags = new(ttl.Lags)
 	}
 	e.out.lags.Observe(e.now - m.expires)
-	e.recordReason(e.main, m.expires, cause)
+	return e.expired(m.expires, cause)
 }
 
-// recordReason passes on why the next message, or the queue, is removed, and
-// since when it was due.
-func (e *entity) recordReason(where any, due int64, cause ttl.Cause) {
-	ttl.Because(where, &ttl.Expired{Policy: ttl.Message, At: due, Removed: e.now, Cause: cause})
+// expired returns why a message, or the queue, is removed, and since when it was due.
+func (e *entity) expired(due int64, cause ttl.Cause) *ttl.Expired {
+	return &ttl.Expired{Policy: ttl.Message, At: due, Removed: e.now, Cause: cause}
 }
 
 // update runs fn on an open queue in a writing transaction and applies its

@@ -165,14 +165,6 @@ func (e *entity) save(coll storage.Collection, m *message) error {
 	return err
 }
 
-// moveToDeadLetters moves a message to the dead-letter queue.
-func (e *entity) moveToDeadLetters(m *message, reason, description string) error {
-	if err := remove(e.main, m.id); err != nil {
-		return err
-	}
-	return e.storeDeadLetter(m, reason, description)
-}
-
 // storeDeadLetter inserts a message that the queue loses into the dead-letter queue.
 func (e *entity) storeDeadLetter(m *message, reason, description string) error {
 	dead, err := e.deadLetters()

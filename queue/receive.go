@@ -298,7 +298,7 @@ func (e *entity) deferred(numbers []int64) (messages []message, ok bool, err err
 			ok = false
 		case !e.dead && m.expired(e.now):
 			ok = false
-			if err := e.expire(e.coll, &m); err != nil {
+			if err := e.expire(&m); err != nil {
 				return nil, false, err
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/duskdb/duskdb/internal/mongoerr"
-	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -69,9 +68,7 @@ func (b *Broker) Defer(ctx context.Context, s Store, ref Ref, t [16]byte, now in
 		}
 		if m.fail(e.config) {
 			outcome = outcomeDeadLettered
-			e.out.failed++
-			e.recordReason(e.main, now, ttl.DeadLettered)
-			return e.moveToDeadLetters(m, reasonDeliveries, descriptionDeliveries(e.config))
+			return e.giveUp(m, now)
 		}
 		return e.save(e.coll, m)
 	})
@@ -84,7 +81,10 @@ func (b *Broker) DeadLetter(ctx context.Context, s Store, ref Ref, t [16]byte, r
 		if e.dead {
 			return mongoerr.Newf(mongoerr.IllegalOperation, "a message in the dead-letter queue of %s cannot be dead-lettered again", e.ns)
 		}
-		return e.moveToDeadLetters(m, reason, description)
+		if err := remove(e.main, m.id); err != nil {
+			return err
+		}
+		return e.storeDeadLetter(m, reason, description)
 	})
 }
 

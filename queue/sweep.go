@@ -139,8 +139,7 @@ func (t *target) deleteIdle(ctx context.Context, v *ttl.Visit) error {
 			if err != nil {
 				return err
 			}
-			e.recordReason(e.tx, ends, ttl.Idle)
-			return Drop(e.tx, e.ns)
+			return drop(e.tx, e.ns, e.expired(ends, ttl.Idle))
 		}
 		return nil
 	})

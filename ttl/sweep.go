@@ -10,8 +10,8 @@ import (
 )
 
 // Remover prepares the removal of one expired record within the transaction that
-// it belongs to: it makes the copy for the dead-letter collection, and notes the
-// reason for the change log. Then the sweep removes the record. The error is
+// it belongs to: it makes the copy for the dead-letter collection. Then the sweep
+// removes the record. The error is
 // [ErrKept] if the record must stay, and [storage.ErrConflict] if an open
 // transaction is in the way of the copy; in both cases nothing was changed. A
 // Remover must not write to the collection of the record.
@@ -153,7 +153,7 @@ func (s *sweep) pick(l *ExpiryIndex, key []byte, rec storage.Record, remove Remo
 	switch err := remove(rec, x); {
 	case err == nil:
 		s.lags.Observe(s.now - at)
-		return storage.Verdict{Do: storage.Remove}, nil
+		return storage.Verdict{Do: storage.Remove, Reason: x}, nil
 	case errors.Is(err, ErrKept):
 		r.Kept++
 		s.refused = cmp.Or(s.refused, err)

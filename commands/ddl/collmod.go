@@ -8,6 +8,7 @@ import (
 	"github.com/duskdb/duskdb/commands/create"
 	"github.com/duskdb/duskdb/commands/gate"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/queue"
@@ -131,10 +132,8 @@ func (m *collMod) runLogged() error {
 	if m.info.Namespace.Coll == catalog.SystemViews {
 		return m.leaveViews()
 	}
-	log := m.c.Recorder()
-	log.Modifying = m.info.Namespace
+	m.tx = oplog.Modifying(m.tx, m.info.Namespace)
 	err := m.run()
-	log.Modifying = storage.Namespace{}
 	if err != nil || bool(m.args.DryRun) || m.meta.Kind == catalog.View && m.args.ViewOn == nil && m.args.Pipeline == nil {
 		return err
 	}
@@ -147,7 +146,7 @@ func (m *collMod) runLogged() error {
 			b.Append(name, v)
 		}
 	}
-	log.CollMod(m.info, b.Doc(), m.indexWas)
+	m.c.Recorder().CollMod(m.info, b.Doc(), m.indexWas)
 	return nil
 }
 

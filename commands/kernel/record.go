@@ -27,7 +27,7 @@ func (c *Call) Record(tx storage.Tx, fn func(storage.Tx) error) error {
 	r := c.Svc.Oplog.NewRecorder(tx, c.Now)
 	c.log = r
 	if c.Retry.On {
-		r.Stmt, r.Keep = c.Retry.Stmt, c.Retry.Image
+		r.Statement.ID, r.Statement.Returns = c.Retry.Stmt, c.Retry.Image
 	}
 	if err := fn(r.Logged()); err != nil {
 		return err
@@ -38,7 +38,7 @@ func (c *Call) Record(tx storage.Tx, fn func(storage.Tx) error) error {
 	if err := r.Flush(); err != nil {
 		return err
 	}
-	return c.saveStatements(tx, r.Last)
+	return c.saveStatements(tx, r.Last())
 }
 
 // Recorded must be called after Record, when the transaction was committed or has failed.

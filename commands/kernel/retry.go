@@ -134,7 +134,6 @@ func (c *Call) saveStatements(tx storage.Tx, ts uint64) (err error) {
 	if c.Svc.Shared {
 		p.Stored.Doc = d.Clone()
 	}
-	c.log.Out = b.Bytes()
 	return err
 }
 
@@ -163,8 +162,7 @@ func (c *Call) appendRecent(b *value.Builder) {
 // sessionRecord begins the session's record in config.transactions, where
 // the recorder has made its entries.
 func (c *Call) sessionRecord(ts uint64) *value.Builder {
-	b := &c.Recorder().B
-	b.Reset(c.Recorder().Out[:0])
+	b := c.Recorder().Scratch()
 	b.Document("_id", c.Session.RecordID).Int64("txnNum", *c.Generic.TxnNumber)
 	b.StartDocument("lastWriteOpTime").Append("ts", clustertime.Value(ts)).Int64("t", c.Svc.Leader.Term.Load()).End()
 	return b.Date("lastWriteDate", c.Now)
@@ -194,7 +192,7 @@ func (c *Call) collectStatements() {
 		return
 	}
 	if c.Retry.Image != oplog.NoImage {
-		s.Image = r.Image.Clone()
+		s.Image = r.Statement.Image.Clone()
 	}
 	c.pend(s)
 }
@@ -259,14 +257,13 @@ func (c *Call) SaveCommitted(tx storage.Tx, t *session.Transaction) (session.Sto
 	if err := c.Session.DropParts(tx); err != nil {
 		return session.Stored{}, err
 	}
-	b := c.sessionRecord(t.Log.Last)
+	b := c.sessionRecord(t.Log.Last())
 	d := b.String("state", stateCommitted).Doc()
 	stored, err := c.Session.Save(tx, d, c.Now)
 	stored.Parts = false
 	if c.Svc.Shared {
 		stored.Doc = d.Clone()
 	}
-	t.Log.Out = b.Bytes()
 	return stored, err
 }
 
@@ -339,6 +336,6 @@ func (c *Call) RestoreSession() error {
 // AtStatement records, within an engine transaction, which statement writes next.
 func (c *Call) AtStatement(i int) {
 	if c.Retry.On && c.log != nil {
-		c.log.Stmt = c.StatementID(i)
+		c.log.Statement.ID = c.StatementID(i)
 	}
 }

@@ -42,13 +42,12 @@ func (l *Log) Examine(coll storage.Collection, tail storage.RecordID) error {
 		x.upTo.Store(int64(tail))
 		return nil
 	}
-	r := recorders.Get().(*Recorder)
-	r.log = l
-	defer r.Release()
+	var ops operations
+	var streams markedStreams
 	last := tail
 	err := coll.Scan(storage.Range{After: from}, func(rec storage.Record) bool {
-		r.load(rec.Doc)
-		l.mark(r, rec.ID, 0, len(r.Marks))
+		ops.load(rec.Doc)
+		l.mark(&ops, &streams, rec.ID, 0, len(ops.Marks))
 		last = max(last, rec.ID)
 		return true
 	})
@@ -56,26 +55,24 @@ func (l *Log) Examine(coll storage.Collection, tail storage.RecordID) error {
 		return err
 	}
 	x.upTo.Store(int64(last))
-	for _, w := range r.woken {
-		w.Signal()
-	}
+	streams.wake()
 	return nil
 }
 
-// load makes the operations of a stored entry those of the recorder.
-func (r *Recorder) load(entry value.Doc) {
-	r.ops, r.Marks = r.ops[:0], r.Marks[:0]
+// load replaces the operations by those of a stored entry.
+func (o *operations) load(entry value.Doc) {
+	o.clear()
 	list := entry.Lookup("o").Doc().Lookup("applyOps")
 	if list.IsMissing() {
-		r.loadOp(entry)
+		o.loadOp(entry)
 		return
 	}
 	for v := range list.Doc().Values() {
-		r.loadOp(v.Doc())
+		o.loadOp(v.Doc())
 	}
 }
 
-func (r *Recorder) loadOp(op value.Doc) {
+func (o *operations) loadOp(op value.Doc) {
 	kind := op.Lookup("op").Str()
 	if kind == "n" && !token.IsShardEvent(op) {
 		return
@@ -86,9 +83,9 @@ func (r *Recorder) loadOp(op value.Doc) {
 		_, on := op.Lookup("o").Doc().First()
 		m.ns.Coll = on.Str() // empty: the command is about the database
 	}
-	r.ops = append(r.ops, op...)
-	m.end = len(r.ops)
-	r.Marks = append(r.Marks, m)
+	o.docs = append(o.docs, op...)
+	m.end = len(o.docs)
+	o.Marks = append(o.Marks, m)
 }
 
 // measureEvery is how often the size of the log is read if nobody waits for its entries.

@@ -106,7 +106,14 @@ func (l *Log) Bound() int64 {
 // NewRecorder returns a recorder of the changes of a transaction.
 func (l *Log) NewRecorder(tx storage.Tx, now int64) *Recorder {
 	r := recorders.Get().(*Recorder)
-	r.log, r.Tx, r.Now, r.Stmt = l, tx, now, NoStatement
+	r.log, r.Tx, r.Now, r.Statement.ID = l, tx, now, NoStatement
+	return r
+}
+
+// NewTxnRecorder returns a recorder of the changes of a multi-document transaction.
+func (l *Log) NewTxnRecorder(tx storage.Tx, now int64, lsid value.Doc, number int64) *Recorder {
+	r := l.NewRecorder(tx, now)
+	r.txn = &txnID{lsid, number}
 	return r
 }
 

@@ -3,65 +3,63 @@ package oplog
 import (
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/changestream/token"
-	"github.com/duskdb/duskdb/commands/clustertime"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/storage"
-	"github.com/duskdb/duskdb/storage/serverdocs"
 	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
 )
 
 // Recorder records the changes of one engine transaction and appends them to the change log
 // at its end. A multi-document transaction has one recorder for all its statements.
+//
+//  1. NewRecorder or NewTxnRecorder begins it.
+//  2. Logged returns the transaction that commands use. Each change through it becomes an
+//     operation; removals come with their reason (DeleteBecause), updates with their Change.
+//  3. Flush writes the operations as entries, within the transaction, and marks the groups of
+//     change streams that they concern.
+//  4. Committed wakes these groups and reports what was removed, if the commit succeeded.
+//  5. Release gives its memory to the next recorder.
 type Recorder struct {
-	log   *Log
-	Tx    storage.Tx // the engine transaction whose changes are noted
-	Now   int64      // instant of the changes, in milliseconds since the epoch
-	InTxn bool       // a multi-document transaction: one applyOps entry for all
-	LSID  value.Doc  // of a multi-document transaction
-	Txn   int64      // its txnNumber
+	log *Log
+	txn *txnID     // the multi-document transaction; nil for any other
+	Tx  storage.Tx // the engine transaction whose changes are recorded
+	Now int64      // instant of the changes, in milliseconds since the epoch
 
-	ops     []byte     // documents {op, ns, ui, o, …}, one after the other
-	Marks   []LoggedOp // the operations, in their order
-	images  []preImage
-	quotes  []storage.Quote // of the entry being written
-	Out     []byte          // the entry being written
-	Last    uint64          // timestamp of the last entry
-	bytes   int64           // appended
-	lastID  storage.RecordID
-	woken   []*Watcher
-	marking uint64 // its number among those that marked entries; 0: none
-	tree    loggedTx
-	bare    goneTx           // without a log
-	coll    loggedCollection // the first that was opened
-	B       value.Builder    // of ops, then of out
+	Statement  Statement // the statement that writes now
+	operations           // what was recorded
+	images     []preImage
+	entry      entry // the entry being written
+	streams    markedStreams
 
-	// Set by the writer before each change.
-	Modifying storage.Namespace // a collMod of this collection is running
-	Replacing bool              // the document is replaced, not updated
-	Touched   []string          // paths that the update names, nil: any
-	Changed   []byte            // the elements it has changed, if Changed and Added are complete
-	Added     []byte            // the elements it has appended
-	Expired   *ttl.Expired      // why the record is removed
-	Stmt      int32             // statement of a retryable write
-	Keep      ImageKind         // version of the document that findAndModify returns
-	Image     value.Doc         // that version, nil: no document
-
-	gone []Gone // also without a log
-
+	gone    []Gone      // collections dropped or renamed, recorded also without a log
 	Settled ttl.Settled // expired documents that made room for the changes
+
+	// The wrappers that Logged and loggedTx.Collection return, here so that they need no
+	// memory of their own.
+	tree loggedTx
+	bare goneTx           // without a log
+	coll loggedCollection // the first that was opened
 }
 
-// LoggedOp is one operation among the recorded ones.
-type LoggedOp struct {
-	end     int  // of its document in ops
-	Command bool // an operation on a collection or database, not on a document
-	ns      storage.Namespace
-	Stmt    int32    // of a retryable write
-	drop    [16]byte // uuid of a dropped collection
+// txnID identifies a multi-document transaction.
+type txnID struct {
+	lsid   value.Doc
+	number int64
+}
 
-	record storage.RecordID // that was written; 0: its document is not in the operation
-	doc    int              // where its document begins in the operation
+// Statement is the statement of a retryable write that the next changes belong to.
+type Statement struct {
+	ID      int32     // NoStatement: the write is not retryable
+	Returns ImageKind // version of the document that findAndModify returns
+	Image   value.Doc // that version; nil: no document
+}
+
+// Change says how an update is described in its entry.
+type Change struct {
+	Replaces bool     // the document is replaced, not updated
+	Touched  []string // paths that the update names; nil: any
+	Changed  []byte   // the changed elements, if Changed and Added are complete
+	Added    []byte   // the appended elements
 }
 
 // preImage is a document before the operation of that number.
@@ -71,15 +69,9 @@ type preImage struct {
 	doc  value.Doc
 }
 
-// Bounds of one entry of the log. Larger transactions have several entries.
-const (
-	maxEntryBytes = 8 << 20
-	maxEntryOps   = 5000
-)
-
 // Logged returns the transaction that commands use: it records every change.
 func (r *Recorder) Logged() storage.Tx {
-	if r.log.Off && !r.InTxn && r.Stmt == NoStatement {
+	if r.log.Off && r.txn == nil && r.Statement.ID == NoStatement {
 		r.bare = goneTx{Tx: r.Tx, r: r}
 		return &r.bare
 	}
@@ -87,105 +79,71 @@ func (r *Recorder) Logged() storage.Tx {
 	return &r.tree
 }
 
-// add records an operation. write adds its fields.
-func (r *Recorder) add(kind string, ns storage.Namespace, uuid *[16]byte, write func(b *value.Builder)) {
-	b := &r.B
-	b.Reset(r.ops)
-	name := ns.DB + ".$cmd"
-	if kind != "c" {
-		name = ns.DB + "." + ns.Coll
-	}
-	b.String("op", kind).String("ns", name)
-	if uuid != nil {
-		b.Append("ui", value.Binary(4, uuid[:]))
-	}
-	write(b)
-	b.Doc()
-	r.ops = b.Bytes()
-	r.Marks = append(r.Marks, LoggedOp{end: len(r.ops), Command: kind == "c", ns: ns, Stmt: r.Stmt})
-}
-
 func (r *Recorder) insert(info *storage.Info, id storage.RecordID, d value.Doc, ts int64) {
-	switch r.Keep {
-	case ImageAfter: // an upsert
-		r.Image = catalog.Of(info).Shown(d, ts).Clone()
-	case ImageBefore:
-		r.Image = nil
+	if r.Statement.Returns == ImageAfter { // an upsert
+		r.Statement.Image = catalog.Of(info).Shown(d, ts).Clone()
+	} else if r.Statement.Returns == ImageBefore {
+		r.Statement.Image = nil
 	}
 	at := 0
 	r.add("i", info.Namespace, &info.UUID, func(b *value.Builder) { at = b.Document("o", d).Len() - len(d) })
 	r.contains(id, at)
 }
 
-func (r *Recorder) update(info *storage.Info, before storage.Record, new value.Doc, ts int64) {
+func (r *Recorder) update(info *storage.Info, before storage.Record, new value.Doc, ts int64, how *Change) {
 	old := before.Doc
 	if string(old) == string(new) {
 		return
 	}
-	switch r.Keep {
-	case ImageBefore:
-		r.Image = catalog.Of(info).Shown(old, before.TS)
-	case ImageAfter:
-		r.Image = append(r.Image[:0:0], catalog.Of(info).Shown(new, ts)...)
+	if r.Statement.Returns == ImageBefore {
+		r.Statement.Image = catalog.Of(info).Shown(old, before.TS)
+	} else if r.Statement.Returns == ImageAfter {
+		r.Statement.Image = append(r.Statement.Image[:0:0], catalog.Of(info).Shown(new, ts)...)
 	}
-	r.keepImage(info, before)
+	r.addPreImage(info, before)
 	at := 0
 	r.add("u", info.Namespace, &info.UUID, func(b *value.Builder) {
 		switch {
-		case r.Replacing:
+		case how.Replaces:
 			at = b.Document("o", new).Len() - len(new)
-		case len(r.Changed) > 0 || len(r.Added) > 0:
+		case len(how.Changed) > 0 || len(how.Added) > 0:
 			b.StartDocument("o").Int32("$v", 2).StartDocument("diff")
-			(&fields{r.Changed}).appendAs(b, "u")
-			(&fields{r.Added}).appendAs(b, "i")
+			(&fields{how.Changed}).appendAs(b, "u")
+			(&fields{how.Added}).appendAs(b, "i")
 			b.End().End()
 		default:
-			x := differ{touched: r.Touched}
+			x := differ{touched: how.Touched}
 			b.StartDocument("o").Int32("$v", 2).StartDocument("diff")
 			x.diff(b, old, new)
 			b.End().End()
 		}
 		appendKeyDoc(b, "o2", old)
 	})
-	if r.Replacing {
+	if how.Replaces {
 		r.contains(before.ID, at)
 	}
 }
 
-// contains notes that the last operation has the document of a record, which begins at a
-// position of the operation.
-func (r *Recorder) contains(id storage.RecordID, at int) {
-	m := &r.Marks[len(r.Marks)-1]
-	m.record, m.doc = id, at
-}
-
-func (r *Recorder) remove(info *storage.Info, before storage.Record) {
+// remove records a removal. reason is nil if a client asked for it.
+func (r *Recorder) remove(info *storage.Info, before storage.Record, reason storage.Reason) {
 	old := before.Doc
-	r.keepImage(info, before)
-	if r.Keep != NoImage {
-		r.Image = catalog.Of(info).Shown(old, before.TS)
+	r.addPreImage(info, before)
+	if r.Statement.Returns != NoImage {
+		r.Statement.Image = catalog.Of(info).Shown(old, before.TS)
 	}
 	r.add("d", info.Namespace, &info.UUID, func(b *value.Builder) {
 		appendKeyDoc(b, "o", old)
-		r.appendExpiration(b)
+		appendReason(b, reason)
 	})
 }
 
-// appendExpiration writes why the record or collection is removed.
-func (r *Recorder) appendExpiration(b *value.Builder) {
-	e := r.Expired
-	if e == nil {
-		return
+func appendReason(b *value.Builder, reason storage.Reason) {
+	if reason != nil {
+		reason.AppendReason(b)
 	}
-	b.StartDocument("expiration").String("policy", e.Policy.String()).Date("dueAt", e.At).Date("removedAt", e.Removed)
-	if e.Cause != "" {
-		b.String("cause", string(e.Cause))
-	}
-	b.End()
-	r.Expired = nil
 }
 
-func (r *Recorder) keepImage(info *storage.Info, old storage.Record) {
+func (r *Recorder) addPreImage(info *storage.Info, old storage.Record) {
 	if m := catalog.Of(info); m.PreImages {
 		r.images = append(r.images, preImage{op: len(r.Marks), uuid: info.UUID, doc: m.Shown(old.Doc, old.TS)})
 	}
@@ -208,189 +166,27 @@ func (r *Recorder) ShardCollection(info *storage.Info, key value.Doc, unique boo
 		}
 		b.End()
 	})
-	r.Marks[len(r.Marks)-1].Command = true // an entry of its own
+	r.last().Command = true // an entry of its own
 }
 
 // ShardEvent is the kind of the event about a new shard key.
 const ShardEvent = token.ShardEvent
 
-// HasStatements reports whether statements of a retryable write were noted.
-func (r *Recorder) HasStatements() bool {
-	for i := range r.Marks {
-		if !r.Marks[i].Command && r.Marks[i].Stmt != NoStatement {
-			return true
-		}
-	}
-	return false
-}
-
 // room returns an error if the transaction becomes too large.
 func (r *Recorder) room(more int) error {
-	if !r.InTxn {
+	if r.txn == nil {
 		return nil
 	}
-	if limit := r.log.TxnBytes(); int64(len(r.ops)+more) > limit {
+	if limit := r.log.TxnBytes(); int64(len(r.docs)+more) > limit {
 		return mongoerr.Newf(mongoerr.TransactionTooLarge, "Total size of all transaction operations must be less than server parameter 'transactionSizeLimitBytes' = %d", limit)
 	}
 	return nil
 }
 
-// Flush appends the recorded operations to the log, as part of the transaction.
-func (r *Recorder) Flush() error {
-	if len(r.Marks) == 0 || r.log.Off {
-		return nil
-	}
-	coll, err := r.Tx.Collection(Namespace)
-	if err != nil {
-		return err
-	}
-	r.bytes = 0 // of an earlier run, which was undone
-	for first := 0; first < len(r.Marks); {
-		end := r.entryEnd(first)
-		if err := r.append(coll, first, end); err != nil {
-			return err
-		}
-		first = end
-	}
-	return nil
-}
-
-// entryEnd returns the number of the first operation that no longer fits into the entry
-// that begins with the operation first.
-func (r *Recorder) entryEnd(first int) int {
-	if !r.InTxn && r.Marks[first].Command {
-		return first + 1
-	}
-	end := first + 1
-	for end < len(r.Marks) && end-first < maxEntryOps && r.Marks[end].end-r.start(first) < maxEntryBytes &&
-		(r.InTxn || !r.Marks[end].Command) {
-		end++
-	}
-	return end
-}
-
-func (r *Recorder) start(i int) int {
-	if i == 0 {
-		return 0
-	}
-	return r.Marks[i-1].end
-}
-
-// Op returns the operation of that number.
-func (r *Recorder) Op(i int) value.Doc { return value.Doc(r.ops[r.start(i):r.Marks[i].end]) }
-
-// append writes one entry.
-func (r *Recorder) append(coll storage.Collection, first, end int) error {
-	ts, err := r.log.Stamps.Commit(r.Tx, r.Now)
-	if err != nil {
-		return err
-	}
-	b := &r.B
-	b.Reset(r.Out[:0])
-	r.quotes = r.quotes[:0]
-	if r.InTxn {
-		b.Document("lsid", r.LSID).Int64("txnNumber", r.Txn)
-	}
-	if end-first == 1 && !r.InTxn {
-		it := r.Op(first).Iter()
-		r.quote(first, b.Len()-lengthBytes)
-		b.Raw(it.Rest())
-	} else {
-		r.applyOps(b, first, end)
-	}
-	b.Append("ts", clustertime.Value(ts)).Int64("t", r.log.Term.Load()).Int64("v", 2).Date("wall", r.Now)
-	if r.InTxn {
-		b.StartDocument("prevOpTime").Append("ts", clustertime.Value(r.previous(first))).Int64("t", r.previousTerm(first)).End()
-	}
-	d := b.Doc()
-	r.Out = b.Bytes()
-	id, err := storage.InsertQuoting(coll, d, r.Now, r.quotes)
-	if err != nil {
-		return err
-	}
-	r.Last, r.lastID = ts, id
-	r.bytes += int64(len(d))
-	r.log.mark(r, id, first, end)
-	return r.saveImages(ts, first, end)
-}
-
-func (r *Recorder) applyOps(b *value.Builder, first, end int) {
-	b.String("op", "c").String("ns", "admin.$cmd")
-	b.StartDocument("o").StartArray("applyOps")
-	for i := first; i < end; i++ {
-		op := r.Op(i)
-		r.quote(i, b.Document("", op).Len()-len(op))
-	}
-	b.End()
-	if r.InTxn && end < len(r.Marks) {
-		b.Bool("partialTxn", true)
-	}
-	if r.InTxn && first > 0 && end == len(r.Marks) {
-		b.Int64("count", int64(end))
-	}
-	b.End()
-}
-
-// lengthBytes is the size of the length at the beginning of a document.
-const lengthBytes = 4
-
-// quote notes that the entry has an operation with the document of a record; the operation
-// begins at a position of the entry.
-func (r *Recorder) quote(op, at int) {
-	if m := &r.Marks[op]; m.record != 0 {
-		r.quotes = append(r.quotes, storage.Quote{At: at + m.doc, Namespace: m.ns, ID: m.record})
-	}
-}
-
-func (r *Recorder) previous(first int) uint64 {
-	if first == 0 {
-		return 0
-	}
-	return r.Last
-}
-
-func (r *Recorder) previousTerm(first int) int64 {
-	if first == 0 {
-		return -1
-	}
-	return r.log.Term.Load()
-}
-
-// saveImages stores the pre-images of the operations, for collections with
-// changeStreamPreAndPostImages.
-func (r *Recorder) saveImages(ts uint64, first, end int) error {
-	if len(r.images) == 0 {
-		return nil
-	}
-	coll, err := serverdocs.Open(r.Tx, PreImages)
-	if err != nil {
-		return err
-	}
-	for _, p := range r.images {
-		if p.op < first || p.op >= end {
-			continue
-		}
-		b := value.NewBuilder()
-		b.Document("_id", PreImageID(p.uuid, ts, int64(p.op-first))).Date("operationTime", r.Now).Document("preImage", p.doc)
-		if _, err := coll.Insert(b.Doc(), r.Now); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// PreImageID is the _id of the pre-image of an operation: op is its number within the
-// entry with that cluster time.
-func PreImageID(uuid [16]byte, ts uint64, op int64) value.Doc {
-	return value.NewDoc("nsUUID", value.Binary(4, uuid[:]), "ts", clustertime.Value(ts), "applyOpsIndex", value.Int64(op))
-}
-
 // Committed is called after the engine transaction has been committed.
 func (r *Recorder) Committed() {
-	for _, w := range r.woken {
-		w.Signal()
-	}
-	r.log.Appended(r.bytes)
+	r.streams.wake()
+	r.log.Appended(r.entry.bytes)
 	if len(r.Settled) > 0 {
 		r.log.OnSettled(r.Settled)
 	}
@@ -401,14 +197,16 @@ func (r *Recorder) Committed() {
 
 // Release makes the recorder available for another transaction.
 func (r *Recorder) Release() {
-	const keep = 256 << 10
-	if cap(r.ops) > keep || cap(r.Out) > keep {
+	const maxKept = 256 << 10 // larger buffers are left to the garbage collector
+	if cap(r.docs) > maxKept || cap(r.entry.b.Bytes()) > maxKept {
 		return
 	}
-	clear(r.woken)
 	clear(r.images)
-	*r = Recorder{ops: r.ops[:0], Marks: r.Marks[:0], Out: r.Out[:0], images: r.images[:0], quotes: r.quotes[:0], woken: r.woken[:0], B: r.B}
-	r.B.Forget()
+	r.clear()
+	r.streams.clear()
+	r.b.Forget()
+	*r = Recorder{operations: r.operations, images: r.images[:0], streams: r.streams,
+		entry: entry{b: r.entry.b, quotes: r.entry.quotes[:0]}}
 	recorders.Put(r)
 }
 

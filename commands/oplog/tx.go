@@ -48,7 +48,7 @@ func (t *loggedTx) Collection(ns storage.Namespace) (storage.Collection, error) 
 // collection wraps a collection so that its changes are recorded. Most transactions open
 // only one.
 func (r *Recorder) collection(c storage.Collection) *loggedCollection {
-	if r.coll.r == nil && !r.InTxn {
+	if r.coll.r == nil && r.txn == nil {
 		r.coll = loggedCollection{Collection: c, r: r}
 		return &r.coll
 	}
@@ -68,46 +68,63 @@ func (c *loggedCollection) Insert(d value.Doc, ts int64) (storage.RecordID, erro
 }
 
 // Update replaces a document: u, with the difference.
-func (c *loggedCollection) Update(id storage.RecordID, d value.Doc, ts int64) (w storage.Written, err error) {
+func (c *loggedCollection) Update(id storage.RecordID, d value.Doc, ts int64) (storage.Written, error) {
+	return c.update(id, d, ts, &Change{})
+}
+
+// Update replaces a document of a collection. Its entry, if the collection is logged, is
+// written as how says.
+func Update(coll storage.Collection, id storage.RecordID, d value.Doc, ts int64, how *Change) (storage.Written, error) {
+	if c, ok := coll.(*loggedCollection); ok {
+		return c.update(id, d, ts, how)
+	}
+	return coll.Update(id, d, ts)
+}
+
+func (c *loggedCollection) update(id storage.RecordID, d value.Doc, ts int64, how *Change) (w storage.Written, err error) {
 	if err := c.allowed(len(d)); err != nil {
 		return w, err
 	}
 	w, err = c.Collection.Update(id, d, ts)
 	if err == nil {
-		c.r.update(c.Info(), w.Old, d, ts)
+		c.r.update(c.Info(), w.Old, d, ts, how)
 	}
 	return w, err
 }
 
 // Delete removes a document: d.
-func (c *loggedCollection) Delete(id storage.RecordID) (w storage.Written, err error) {
+func (c *loggedCollection) Delete(id storage.RecordID) (storage.Written, error) {
+	return c.DeleteBecause(id, nil)
+}
+
+// DeleteBecause removes a document for a reason, which the entry has.
+func (c *loggedCollection) DeleteBecause(id storage.RecordID, reason storage.Reason) (w storage.Written, err error) {
 	if err := c.allowed(0); err != nil {
 		return w, err
 	}
 	w, err = c.Collection.Delete(id)
 	if err == nil {
-		c.r.remove(c.Info(), w.Old)
+		c.r.remove(c.Info(), w.Old, reason)
 	}
 	return w, err
 }
 
-// DeleteRange removes documents, each of them a d. They are recorded when all of
-// them have been removed, with the reasons that were set while they were picked.
+// DeleteRange removes documents, each of them a d with the reason of its verdict. They are
+// recorded when all of them have been removed.
 func (c *loggedCollection) DeleteRange(d *storage.RangeDelete) (out storage.RangeDeleted, err error) {
 	if err := c.allowed(0); err != nil {
 		return out, err
 	}
 	type removal struct {
 		storage.Record
-		why *ttl.Expired
+		reason storage.Reason
 	}
 	var removed []removal
 	logged := *d
 	logged.Pick = func(key []byte, r storage.Record) (storage.Verdict, error) {
-		c.r.Expired = nil
 		v, err := d.Pick(key, r)
 		if v.Do == storage.Remove {
-			removed = append(removed, removal{r, c.r.Expired})
+			removed = append(removed, removal{r, v.Reason})
 		}
 		return v, err
 	}
@@ -115,18 +132,16 @@ func (c *loggedCollection) DeleteRange(d *storage.RangeDelete) (out storage.Rang
 	if err == nil {
 		info := c.Info()
 		for i := range removed {
-			c.r.Expired = removed[i].why
-			c.r.remove(info, removed[i].Record)
+			c.r.remove(info, removed[i].Record, removed[i].reason)
 		}
 	}
-	c.r.Expired = nil
 	return out, err
 }
 
 // Truncate removes all documents, each of them a d.
 func (c *loggedCollection) Truncate() error {
 	info := c.Info()
-	if err := c.Scan(storage.Range{}, func(r storage.Record) bool { c.r.remove(info, r); return true }); err != nil {
+	if err := c.Scan(storage.Range{}, func(r storage.Record) bool { c.r.remove(info, r, nil); return true }); err != nil {
 		return err
 	}
 	return c.Collection.Truncate()
@@ -134,7 +149,7 @@ func (c *loggedCollection) Truncate() error {
 
 // allowed refuses writes that are not allowed in a multi-document transaction.
 func (c *loggedCollection) allowed(size int) error {
-	if !c.r.InTxn {
+	if c.r.txn == nil {
 		return nil
 	}
 	info := c.Info()
@@ -196,14 +211,11 @@ func loggedUUID(info *storage.Info) *[16]byte {
 	return &info.UUID
 }
 
-// Because implements ttl.Listener.
-func (t *loggedTx) Because(e *ttl.Expired) { t.r.Expired = e }
-
-// Because implements ttl.Listener.
-func (c *loggedCollection) Because(e *ttl.Expired) { c.r.Expired = e }
-
 // Drop removes a collection.
-func (t *loggedTx) Drop(ns storage.Namespace) error {
+func (t *loggedTx) Drop(ns storage.Namespace) error { return t.DropBecause(ns, nil) }
+
+// DropBecause removes a collection for a reason, which the entry has.
+func (t *loggedTx) DropBecause(ns storage.Namespace, reason storage.Reason) error {
 	c, err := t.Tx.Collection(ns)
 	if err != nil {
 		return err
@@ -223,9 +235,9 @@ func (t *loggedTx) Drop(ns storage.Namespace) error {
 	t.r.add("c", ns, loggedUUID(info), func(b *value.Builder) {
 		b.StartDocument("o").String("drop", ns.Coll).End()
 		b.StartDocument("o2").Int64("numRecords", records).End()
-		t.r.appendExpiration(b)
+		appendReason(b, reason)
 	})
-	t.r.Marks[len(t.r.Marks)-1].drop = info.UUID
+	t.r.last().drop = info.UUID
 	return nil
 }
 
@@ -245,9 +257,9 @@ func (t *loggedTx) Rename(from, to storage.Namespace) error {
 	r := t.r
 	r.gone = append(r.gone, Gone{Info: info, To: to})
 	var target [16]byte
-	if n := len(r.Marks); n > 0 && r.Marks[n-1].ns == to && r.Marks[n-1].drop != target {
-		target = r.Marks[n-1].drop
-		r.ops, r.Marks = r.ops[:r.start(n-1)], r.Marks[:n-1]
+	if m := r.last(); m != nil && m.ns == to && m.drop != target {
+		target = m.drop
+		r.removeLast()
 	}
 	r.add("c", from, &info.UUID, func(b *value.Builder) {
 		b.StartDocument("o").String("renameCollection", from.String()).String("to", to.String()).Bool("stayTemp", false)
@@ -301,13 +313,13 @@ func (r *Recorder) DropDatabase(db string) {
 }
 
 // SetOptions replaces a collection's options. It logs a collMod with the new and the old
-// options, unless the command collMod runs, which logs itself.
+// options.
 func (t *loggedTx) SetOptions(ns storage.Namespace, options value.Doc) error {
 	info, err := t.info(ns)
 	if err != nil {
 		return err
 	}
-	if err := t.Tx.SetOptions(ns, options); err != nil || Unlogged(ns) || t.r.Modifying == ns {
+	if err := t.Tx.SetOptions(ns, options); err != nil || Unlogged(ns) {
 		return err
 	}
 	b := value.NewBuilder()
@@ -319,6 +331,40 @@ func (t *loggedTx) SetOptions(ns storage.Namespace, options value.Doc) error {
 	t.r.CollMod(info, b.Doc(), nil)
 	return nil
 }
+
+// modifyingTx is the transaction of a collMod of one collection, which the command logs as
+// a whole: its changes of the options and of the indexes' specifications are not logged.
+type modifyingTx struct {
+	*loggedTx
+	ns storage.Namespace
+}
+
+// Modifying returns the transaction for a collMod of a collection.
+func Modifying(tx storage.Tx, ns storage.Namespace) storage.Tx {
+	if l, ok := tx.(*loggedTx); ok {
+		return modifyingTx{l, ns}
+	}
+	return tx
+}
+
+// SetOptions replaces the options of a collection.
+func (t modifyingTx) SetOptions(ns storage.Namespace, options value.Doc) error {
+	if ns == t.ns {
+		return t.Tx.SetOptions(ns, options)
+	}
+	return t.loggedTx.SetOptions(ns, options)
+}
+
+// SetIndex replaces the specification of an index.
+func (t modifyingTx) SetIndex(ns storage.Namespace, spec storage.IndexSpec) error {
+	if ns == t.ns {
+		return t.Tx.SetIndex(ns, spec)
+	}
+	return t.loggedTx.SetIndex(ns, spec)
+}
+
+// unlogged returns the engine transaction itself.
+func (t *loggedTx) unlogged() storage.Tx { return t.Tx }
 
 // CollMod records a collMod: its arguments, and the old options of the collection and of
 // its index.
@@ -364,7 +410,7 @@ func (t *loggedTx) CreateIndex(ns storage.Namespace, spec storage.IndexSpec) err
 	if err != nil {
 		return err
 	}
-	if !t.r.InTxn && records > 0 {
+	if t.r.txn == nil && records > 0 {
 		t.r.indexBuild(info, made.Doc())
 		return nil
 	}
@@ -384,7 +430,7 @@ func (r *Recorder) indexBuild(info *storage.Info, spec value.Doc) {
 	if n := len(r.Marks) - 1; n >= 0 && r.Marks[n].Command && r.Marks[n].ns == info.Namespace {
 		if o := r.Op(n).Lookup("o").Doc().Clone(); o.Has("commitIndexBuild") {
 			id, specs = o.Lookup("indexBuildUUID"), append(catalog.Elements(o.Lookup("indexes").Doc()), specs...)
-			r.ops, r.Marks = r.ops[:r.start(n)], r.Marks[:n]
+			r.removeLast()
 		}
 	}
 	r.add("c", info.Namespace, &info.UUID, func(b *value.Builder) {
@@ -417,7 +463,7 @@ func (t *loggedTx) SetIndex(ns storage.Namespace, spec storage.IndexSpec) error 
 	if err != nil {
 		return err
 	}
-	if err := t.Tx.SetIndex(ns, spec); err != nil || Unlogged(ns) || index.IsInternal(spec.Name) || t.r.Modifying == ns {
+	if err := t.Tx.SetIndex(ns, spec); err != nil || Unlogged(ns) || index.IsInternal(spec.Name) {
 		return err
 	}
 	after, err := t.info(ns)
@@ -462,8 +508,8 @@ func indexChange(name string, old, new value.Doc) (changed, was value.Doc) {
 // RebuildShown rebuilds the indexes whose keys depend on whether documents are shown with
 // _ts. It is not logged: for clients the indexes stay the same.
 func RebuildShown(tx storage.Tx, ns storage.Namespace) error {
-	if l, ok := tx.(*loggedTx); ok {
-		tx = l.Tx
+	if l, ok := tx.(interface{ unlogged() storage.Tx }); ok {
+		tx = l.unlogged()
 	}
 	coll, err := tx.Collection(ns)
 	if err != nil {

@@ -144,25 +144,25 @@ func (ws *watchers) JoinedAt(w *Watcher, id storage.RecordID) {
 // mark marks the groups that an entry concerns, before the entry becomes visible. A stream
 // whose group is not marked may skip the entries that it has not read. A writer that does
 // not see a new group has offered the entry before, so JoinedAt counts it.
-func (ws *watchers) mark(r *Recorder, id storage.RecordID, first, end int) {
+func (ws *watchers) mark(ops *operations, streams *markedStreams, id storage.RecordID, first, end int) {
 	ws.offered.raise(id)
 	if ws.streams.Load() == 0 {
 		return
 	}
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	if r.marking == 0 {
+	if streams.number == 0 {
 		ws.marks++
-		r.marking = ws.marks
+		streams.number = ws.marks
 	}
 	var before storage.Namespace
 	var concerned [3][]*Watcher
 	for i := first; i < end; i++ {
-		m := &r.Marks[i]
+		m := &ops.Marks[i]
 		if m.Command {
 			for ns, groups := range ws.Groups {
-				if m.about(ns, r.Op(i)) {
-					markAll(groups, r, id, nil)
+				if m.about(ns, ops.Op(i)) {
+					streams.add(groups, id, nil)
 				}
 			}
 			continue
@@ -172,24 +172,43 @@ func (ws *watchers) mark(r *Recorder, id storage.RecordID, first, end int) {
 			concerned = [...][]*Watcher{ws.Groups[storage.Namespace{}], ws.Groups[storage.Namespace{DB: m.ns.DB}], ws.Groups[m.ns]}
 		}
 		for _, groups := range concerned {
-			markAll(groups, r, id, r.Op(i))
+			streams.add(groups, id, ops.Op(i))
 		}
 	}
 }
 
-// markAll marks the groups with an interest in an operation. If op is nil, it marks all
+// markedStreams are the groups of streams that the entries of one transaction concern.
+type markedStreams struct {
+	number uint64 // the transaction among those that marked entries; 0: none was marked
+	groups []*Watcher
+}
+
+// add marks the groups with an interest in an operation. If op is nil, it marks all
 // groups.
-func markAll(groups []*Watcher, r *Recorder, id storage.RecordID, op value.Doc) {
+func (s *markedStreams) add(groups []*Watcher, id storage.RecordID, op value.Doc) {
 	for _, w := range groups {
-		if w.Newest.Load() == id && w.marked == r.marking || op != nil && !w.Wants(op) {
+		if w.Newest.Load() == id && w.marked == s.number || op != nil && !w.Wants(op) {
 			continue
 		}
 		w.Newest.raise(id)
-		if w.marked != r.marking {
-			w.marked = r.marking
-			r.woken = append(r.woken, w)
+		if w.marked != s.number {
+			w.marked = s.number
+			s.groups = append(s.groups, w)
 		}
 	}
+}
+
+// wake wakes the groups.
+func (s *markedStreams) wake() {
+	for _, w := range s.groups {
+		w.Signal()
+	}
+}
+
+// clear forgets the groups, and keeps the memory.
+func (s *markedStreams) clear() {
+	clear(s.groups)
+	s.number, s.groups = 0, s.groups[:0]
 }
 
 // about reports whether a command may concern the streams on a namespace.

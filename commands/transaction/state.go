@@ -23,8 +23,7 @@ func beginTransaction(c *kernel.Call) error {
 		return kernel.Translate(storage.Namespace{}, err)
 	}
 	t := &session.Transaction{Number: n, Now: c.Now, Started: c.Svc.Real.Now(), Level: c.Generic.Level, APIParameters: c.APIParameters(), Tx: tx}
-	t.Log = c.Svc.Oplog.NewRecorder(tx, c.Now)
-	t.Log.InTxn, t.Log.LSID, t.Log.Txn = true, ss.RecordID, n
+	t.Log = c.Svc.Oplog.NewTxnRecorder(tx, c.Now, ss.RecordID, n)
 	t.View = t.Log.Logged()
 	ss.Number, ss.State, ss.History = n, session.TxnInProgress, nil
 	ss.Txn.Store(t)

@@ -73,7 +73,7 @@ func (h ExpiryHost) Update(ctx context.Context, c *ttl.Collection, fn func(stora
 				return err
 			}
 			w := New(call, tx, coll, true)
-			return fn(coll, catalog.Of(coll.Info()).Rules, w.doom)
+			return fn(coll, catalog.Of(coll.Info()).Rules, w.moveExpired)
 		})
 	})
 	call.Recorded(err)
@@ -125,92 +125,84 @@ func internalCall(s *kernel.Service, ctx context.Context) *kernel.Call {
 	return &kernel.Call{Ctx: ctx, Svc: s, Conn: &kernel.Conn{}, Cmd: &kernel.Command{Name: "internal"}, Now: s.Clock.NowMillis()}
 }
 
-// doom prepares the removal of an expired record by a ranged delete; it is a
-// ttl.Remover.
-func (w *Writer) doom(r storage.Record, e *ttl.Expired) error {
-	if _, err := w.letGo(r, e); err != nil {
-		return err
-	}
-	if log := w.c.Recorder(); log != nil {
-		log.Expired = e
-	}
-	return nil
-}
-
-// letGo moves the document of an expired record to the dead-letter collection if the
-// collection has onExpire. A document that cannot be moved stays. undo takes the copies
-// back, and returns its argument or why that failed.
-func (w *Writer) letGo(r storage.Record, e *ttl.Expired) (undo func(why error) error, err error) {
-	undo = func(why error) error { return why }
-	if rules := w.Meta.Rules; rules != nil && rules.OnExpire != nil {
-		if undo, err = w.deadLetter(r, e, rules.OnExpire.DeadLetterTo); err != nil {
-			return nil, err
-		}
-		e.Cause = ttl.DeadLettered
-	}
-	return undo, nil
+// moveExpired prepares the removal of an expired record: if the collection has onExpire,
+// its document is copied to the dead-letter collection. A document that cannot be copied
+// stays. It is a ttl.Remover.
+func (w *Writer) moveExpired(r storage.Record, e *ttl.Expired) error {
+	_, err := w.deadLetter(r, e)
+	return err
 }
 
 // expire removes one expired record.
 func (w *Writer) expire(r storage.Record, e *ttl.Expired) error {
-	undo, err := w.letGo(r, e)
+	copies, err := w.deadLetter(r, e)
 	if err != nil {
 		return err
 	}
-	w.expired = e
-	defer func() { w.expired = nil }()
-	if err := w.Remove(r); err != nil {
-		return undo(err)
+	if err := e.Delete(w.coll, r.ID); err != nil {
+		return copies.remove(kernel.Translate(w.ns, err))
 	}
 	return nil
 }
 
-// deadLetter copies an expired document to the dead-letter collection; for a time
-// series it copies the measurements of the bucket. If one copy fails, none is made,
-// and the error is ErrKept, ErrConflict or one that ends the transaction. undo removes the
-// copies; it returns its argument, or why they could not be removed.
-func (w *Writer) deadLetter(r storage.Record, e *ttl.Expired, to string) (undo func(why error) error, err error) {
-	ns := storage.Namespace{DB: w.ns.DB, Coll: to}
-	target, err := CollectionForInsert(w.c, w.tx, ns)
+// copies are dead letters that were stored for one record.
+type copies struct {
+	coll storage.Collection
+	ids  []storage.RecordID
+}
+
+// remove takes the copies back because of an error. It returns the error, or why they could
+// not be removed.
+func (c *copies) remove(why error) error {
+	for _, id := range c.ids {
+		if _, err := c.coll.Delete(id); err != nil { // not ErrConflict: the transaction must not be committed
+			return fmt.Errorf("a dead letter could not be taken back: %v", err)
+		}
+	}
+	return why
+}
+
+// deadLetter copies an expired document to the dead-letter collection, if there is one; for
+// a time series it copies the measurements of the bucket. If one copy fails, none is made,
+// and the error is ErrKept, ErrConflict or one that ends the transaction.
+func (w *Writer) deadLetter(r storage.Record, e *ttl.Expired) (made copies, err error) {
+	rules := w.Meta.Rules
+	if rules == nil || rules.OnExpire == nil {
+		return made, nil
+	}
+	to := rules.OnExpire.DeadLetterTo
+	target, err := CollectionForInsert(w.c, w.tx, storage.Namespace{DB: w.ns.DB, Coll: to})
 	if err != nil && kernel.Retry(err) {
-		return nil, err
+		return made, err
 	}
 	if err != nil || catalog.Of(target.Info()).Kind != catalog.Ordinary || queue.IsQueue(target.Info().Options) {
-		return nil, w.kept(r, to, err)
+		return made, w.kept(r, to, err)
 	}
 	docs, err := w.documentsOf(r)
 	if err != nil {
-		return nil, err
+		return made, err
 	}
 	tw := New(w.c, w.tx, target, false)
 	tw.from = append(slices.Clip(w.from), w.ns)
 	for i, d := range docs {
 		docs[i] = e.DeadLetter(d, w.source())
 		if err := tw.checkDeadLetter(docs[i]); err != nil {
-			return nil, w.kept(r, to, err)
+			return made, w.kept(r, to, err)
 		}
 	}
-	var stored []storage.RecordID
-	undo = func(why error) error {
-		for _, id := range stored {
-			if _, err := tw.coll.Delete(id); err != nil { // not ErrConflict: the transaction must not be committed
-				return fmt.Errorf("a dead letter could not be taken back: %v", err)
-			}
-		}
-		return why
-	}
+	made.coll = tw.coll
 	for _, d := range docs {
 		id, err := tw.storeDeadLetter(d)
-		if err == nil {
-			stored = append(stored, id)
-			continue
-		}
-		if !kernel.Retry(err) {
+		if err != nil && !kernel.Retry(err) {
 			err = w.kept(r, to, err)
 		}
-		return nil, undo(err)
+		if err != nil {
+			return made, made.remove(err)
+		}
+		made.ids = append(made.ids, id)
 	}
-	return undo, nil
+	e.Cause = ttl.DeadLettered
+	return made, nil
 }
 
 // kept returns the error for an expired document that is not removed.

@@ -9,6 +9,7 @@ import (
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/query/update"
 	"github.com/duskdb/duskdb/storage"
@@ -157,9 +158,9 @@ func (x *expressWrite) replace(r storage.Record) error {
 	}
 	x.new = d
 	x.out.Matched, x.out.Modified = 1, 1
-	if log := x.c.Recorder(); log != nil && x.writer.Meta.DocTTL == nil { // which takes fields out
-		log.Changed, log.Added = x.fields.Changed, x.fields.Added
-		defer func() { log.Changed, log.Added = nil, nil }()
+	var how oplog.Change
+	if x.writer.Meta.DocTTL == nil { // which takes fields out
+		how.Changed, how.Added = x.fields.Changed, x.fields.Added
 	}
-	return x.writer.Replace(r, d)
+	return x.writer.change(r, d, &how)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/observe"
+	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/commands/session"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/internal/reserved"
@@ -298,11 +299,7 @@ func carryOut(c *kernel.Call, m *Modification, w *Writer, v *verdict, out *Updat
 		return w.touch(v.r)
 	}
 	out.Modified++
-	if log := c.Recorder(); log != nil {
-		log.Replacing, log.Touched = m.Compile.IsReplacement(), m.Compile.TouchedPaths()
-		defer func() { log.Replacing, log.Touched = false, nil }()
-	}
-	return w.Replace(v.r, v.d)
+	return w.change(v.r, v.d, &oplog.Change{Replaces: m.Compile.IsReplacement(), Touched: m.Compile.TouchedPaths()})
 }
 
 // withContext adds what mongod's plan executor says before errors of updates.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/ttl"
 )
@@ -20,15 +21,15 @@ func (w *Writer) Settle() error {
 		return nil
 	}
 	var lags ttl.Lags
-	removed, err := w.Meta.Rules.Settle(w.coll, w.c.Now, w.dooming(&lags))
+	removed, err := w.Meta.Rules.Settle(w.coll, w.c.Now, w.observed(&lags))
 	w.settled(removed, &lags)
 	return err
 }
 
-// dooming returns a remover that observes how long ago records have expired.
-func (w *Writer) dooming(lags *ttl.Lags) ttl.Remover {
+// observed returns moveExpired with the delays of the removals observed.
+func (w *Writer) observed(lags *ttl.Lags) ttl.Remover {
 	return func(r storage.Record, e *ttl.Expired) error {
-		err := w.doom(r, e)
+		err := w.moveExpired(r, e)
 		if err == nil {
 			lags.Observe(w.c.Now - e.At)
 		}
@@ -66,7 +67,7 @@ func SettleAhead(c *kernel.Call, ns storage.Namespace) (refused, err error) {
 			w := New(c, tx, coll, true)
 			var removed ttl.Removed
 			var lags ttl.Lags
-			removed, done, err = next.Batch(w.Meta.Rules, coll, settleBatch, w.dooming(&lags))
+			removed, done, err = next.Batch(w.Meta.Rules, coll, settleBatch, w.observed(&lags))
 			w.settled(removed, &lags)
 			return err
 		})
@@ -146,11 +147,7 @@ func setPolicyEnd(c *kernel.Call, of *ttl.Collection, until int64) error {
 		if p == nil || p.Until == until {
 			return nil
 		}
-		if log := c.Recorder(); log != nil {
-			log.Modifying = ns
-			defer func() { log.Modifying = storage.Namespace{} }()
-		}
-		return tx.SetOptions(ns, catalog.PolicyEnding(coll.Info(), p, until, c.Svc.OwnerName()))
+		return oplog.Modifying(tx, ns).SetOptions(ns, catalog.PolicyEnding(coll.Info(), p, until, c.Svc.OwnerName()))
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/index"
 	"github.com/duskdb/duskdb/storage"
@@ -27,8 +28,6 @@ type Writer struct {
 	// from is where a dead letter comes from, and what has been removed to make room for it,
 	// the outermost first. What is inserted is removed there: it takes no more memory.
 	from []storage.Namespace
-	// expired is the reason why the record is removed; nil for a delete.
-	expired *ttl.Expired
 }
 
 // New opens a collection for writing.
@@ -85,6 +84,11 @@ func (w *Writer) Insert(d value.Doc) (storage.RecordID, error) {
 
 // Replace stores a new version of a record.
 func (w *Writer) Replace(r storage.Record, d value.Doc) error {
+	return w.change(r, d, &oplog.Change{})
+}
+
+// change is Replace with a description of the change for the log.
+func (w *Writer) change(r storage.Record, d value.Doc, how *oplog.Change) error {
 	d = w.Stripped(d)
 	if len(d) > kernel.MaxDocumentBytes {
 		return mongoerr.Newf(17419, "Resulting document after update is larger than %d", kernel.MaxDocumentBytes)
@@ -96,7 +100,7 @@ func (w *Writer) Replace(r storage.Record, d value.Doc) error {
 		return err
 	}
 	for {
-		_, err := w.coll.Update(r.ID, d, w.c.Now)
+		_, err := oplog.Update(w.coll, r.ID, d, w.c.Now, how)
 		if err == nil {
 			return nil
 		}
@@ -138,10 +142,6 @@ func (w *Writer) Stripped(d value.Doc) value.Doc {
 
 // Remove deletes a record.
 func (w *Writer) Remove(r storage.Record) error {
-	if log := w.c.Recorder(); log != nil {
-		log.Expired = w.expired
-		defer func() { log.Expired = nil }()
-	}
 	_, err := w.coll.Delete(r.ID)
 	return kernel.Translate(w.ns, err)
 }
