@@ -31,7 +31,9 @@ func (s *store) Attempt(ctx context.Context, w *kv.WriteSet, before, after kvsha
 	t.move(before, after)
 	t.replace(rows.stats, c.Stats, after.Version)
 	l.queue(writeSeq, []byte(s.id), int8Value(s.seq))
-	checks{l.conn}.all(c)
+	if len(c.None) > 0 {
+		l.queue(surelyNone, spanArrays(c.None)...)
+	}
 	rows.stats = nil // replaced already
 	rows.queue(l.conn, after.Version)
 	t.finish(s.members.others.Load() > 0, !l.whole)
@@ -68,30 +70,4 @@ func (t *turn) replace(stats []kv.Write, was []kvshared.StatsRow, version int64)
 		}
 		t.l.queue(moveStats, int4Value(num), int8Value(known), int8Value(version), x.Value)
 	}
-}
-
-// checks queues the statements that make sure of conditions.
-type checks struct{ c *conn }
-
-func (q checks) all(c *kvshared.Conditions) {
-	q.same(c.Same)
-	q.none(c.None)
-	for _, r := range c.Ranges {
-		num, lo := dataKey(r.Lo)
-		q.c.queue(surelyRange, int4Value(num), lo, endOf(r.Span), int8Value(r.Rows), int8Value(r.Seen))
-	}
-}
-
-func (q checks) same(list []kvshared.Point) {
-	if len(list) == 0 {
-		return
-	}
-	q.c.queue(surelySame, append(pointArrays(list), int8Value(int64(len(list))))...)
-}
-
-func (q checks) none(list []kv.Span) {
-	if len(list) == 0 {
-		return
-	}
-	q.c.queue(surelyNone, spanArrays(list)...)
 }

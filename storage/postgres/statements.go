@@ -98,12 +98,10 @@ var (
 
 	// What a commit without the lock takes for granted: each of these divides by whether
 	// it is so.
-	moveHead    = stmt(`update head set ver = $2::int8 / (case when ver = $1 then 1 else 0 end), stamp = $3 where one = 1`, typeInt8, typeInt8, typeInt8)
-	moveFree    = stmt(`update head set ver = $2::int8 / (case when ver = $1 and not exists (select 1 from claim where server < $4) and not exists (select 1 from claim where server > $4) then 1 else 0 end), stamp = $3 where one = 1`, typeInt8, typeInt8, typeInt8, typeText)
-	moveStats   = stmt(`update stats set ver = $3::int8 / (case when ver = $2 then 1 else 0 end), row = $4 where num = $1`, typeInt4, typeInt8, typeInt8, typeBytes)
-	surelySame  = stmt(`select 1 / (case when count(*) = $4 then 1 else 0 end) from unnest($1::int4[], $2::bytea[], $3::int8[]) u(c, k, ver), lateral (select 1 from kv where kv.c = u.c and kv.k = u.k and kv.ver <= u.ver limit 1) x`, typeInt4s, typeBytess, typeInt8s, typeInt8)
-	surelyNone  = stmt(`select 1 / (case when count(*) = 0 then 1 else 0 end) from unnest($1::int4[], $2::bytea[], $3::bytea[]) u(c, lo, hi), lateral (select 1 from kv where kv.c = u.c and kv.k >= u.lo and kv.k < u.hi limit 1) x`, typeInt4s, typeBytess, typeBytess)
-	surelyRange = stmt(`select 1 / (case when count(*) = $4 and coalesce(max(ver), 0) <= $5 then 1 else 0 end) from kv where c = $1 and k >= $2 and k < $3`, typeInt4, typeBytes, typeBytes, typeInt8, typeInt8)
+	moveHead   = stmt(`update head set ver = $2::int8 / (case when ver = $1 then 1 else 0 end), stamp = $3 where one = 1`, typeInt8, typeInt8, typeInt8)
+	moveFree   = stmt(`update head set ver = $2::int8 / (case when ver = $1 and not exists (select 1 from claim where server < $4) and not exists (select 1 from claim where server > $4) then 1 else 0 end), stamp = $3 where one = 1`, typeInt8, typeInt8, typeInt8, typeText)
+	moveStats  = stmt(`update stats set ver = $3::int8 / (case when ver = $2 then 1 else 0 end), row = $4 where num = $1`, typeInt4, typeInt8, typeInt8, typeBytes)
+	surelyNone = stmt(`select 1 / (case when count(*) = 0 then 1 else 0 end) from unnest($1::int4[], $2::bytea[], $3::bytea[]) u(c, lo, hi), lateral (select 1 from kv where kv.c = u.c and kv.k >= u.lo and kv.k < u.hi limit 1) x`, typeInt4s, typeBytess, typeBytess)
 
 	// A claim counts as long as its row exists. Those of a server that has not been
 	// heard of for 8 seconds are removed, and it gets no further ones: lifetime less

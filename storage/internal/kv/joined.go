@@ -12,8 +12,9 @@ type Joiner interface {
 	Snapshot
 	// First returns the first key of a range, or nil.
 	First(ctx context.Context, s Span) ([]byte, error)
-	// FirstRecord returns the first entry of a range and its record, or nil.
-	FirstRecord(ctx context.Context, s Span) (key, record []byte, err error)
+	// FirstRecord returns the first entry of a range and its record, or nil. unique says
+	// that all entries of the range can only be of one record.
+	FirstRecord(ctx context.Context, s Span, unique bool) (key, record []byte, err error)
 	// ScanRecords is Scan with the records of the entries as their values.
 	ScanRecords(ctx context.Context, s Span, reverse, resumed bool, h ScanHint) Iterator
 	// ScanSome is Scan with what is known of it in advance.
@@ -27,7 +28,7 @@ func (r reader) findJoined(ctx context.Context, j Joiner, c *Coll, x *Index, key
 	if r.Overlay.Has(s) {
 		return rec, false, false, nil
 	}
-	entry, stored, err := j.FirstRecord(ctx, s)
+	entry, stored, err := j.FirstRecord(ctx, s, x.Maker.Unique())
 	if err != nil || entry == nil {
 		return rec, false, true, err
 	}

@@ -152,7 +152,7 @@ func addNew(t *kv.Tx, c *kv.Coll, x *kv.Index, name string, keys [][]byte, id st
 // end removes an index that nobody has made visible.
 func (b *build) end() {
 	defer b.e.builds.Delete(b.index)
-	cat, err := b.e.latestCatalog()
+	cat, err := b.e.known.latest()
 	if err != nil || !cat.builds(func(c *kv.Coll) bool { return c.Num == b.coll && b.left(c) >= 0 }) {
 		return
 	}
@@ -196,7 +196,7 @@ func (e *Engine) removeBuilds(ctx context.Context, match func(c *kv.Coll, b kv.B
 // clearOrphans removes what servers have left that are gone, and what this one could not
 // remove.
 func (e *Engine) clearOrphans(ctx context.Context) error {
-	cat, err := e.latestCatalog()
+	cat, err := e.known.latest()
 	if err != nil || !cat.builds(func(*kv.Coll) bool { return true }) {
 		return err
 	}

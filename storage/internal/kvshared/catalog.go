@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/internal/kv"
 )
 
@@ -12,63 +11,60 @@ import (
 // whether another one has changed some. Rows that are newer than the head, which were
 // read after it, may belong to a later catalog: they are left for the next call.
 func (e *Engine) follow(h Head, rows []StatsRow) (news bool, err error) {
-	if cat, err := e.latestCatalog(); err != nil {
+	cat, err := e.known.latest()
+	if err != nil {
 		return false, err
-	} else if cat.version < h.Catalog {
+	}
+	if cat.version < h.Catalog {
 		if err := e.reload(e.life); err != nil {
 			return false, err
 		}
 		news = true
 	}
-	e.learn(h)
-	e.knownMu.Lock()
-	defer e.knownMu.Unlock()
-	now := e.known.Load()
-	if now == nil {
-		return false, storage.ErrClosed
-	}
+	e.known.learn(h)
 	changed := map[uint32]StatsRow{}
 	for _, row := range rows {
 		if row.Version <= h.Version {
 			changed[row.Num] = row
 		}
 	}
-	next := now.root.Fork()
-	var renewed []*kv.Coll
-	next.Collections.Scan(func(ce kv.CatalogEntry) bool {
-		if row, ok := changed[ce.Coll.Num]; ok && ce.Coll.Stamp < uint64(row.Version) {
+	err = e.known.replace(func(now *catalog) (*catalog, error) {
+		root, err := renewed(now.root, changed)
+		if root == nil {
+			return nil, err
+		}
+		news = true
+		return &catalog{root: root, version: now.version}, nil
+	})
+	return news, err
+}
+
+// renewed returns the collections with newer statistics; nil if none are newer.
+func renewed(now *kv.Root, rows map[uint32]StatsRow) (next *kv.Root, err error) {
+	var list []*kv.Coll
+	now.Collections.Scan(func(ce kv.CatalogEntry) bool {
+		if row, ok := rows[ce.Coll.Num]; ok && ce.Coll.Stamp < uint64(row.Version) {
 			var c *kv.Coll
 			if c, err = ce.Coll.WithStats(uint64(row.Version), row.Row); err == nil {
 				c.Estimated = true
-				renewed = append(renewed, c)
+				list = append(list, c)
 			}
 		}
 		return err == nil
 	})
-	if err != nil {
-		return news, err
+	if err != nil || len(list) == 0 {
+		return nil, err
 	}
-	for _, c := range renewed {
+	next = now.Fork()
+	for _, c := range list {
 		next.Set(c)
 	}
-	if len(renewed) > 0 {
-		e.known.Store(&catalog{root: next, version: now.version})
-	}
-	return news || len(renewed) > 0, nil
-}
-
-// latestCatalog is the catalog as far as it is known.
-func (e *Engine) latestCatalog() (*catalog, error) {
-	c := e.known.Load()
-	if c == nil {
-		return nil, storage.ErrClosed
-	}
-	return c, nil
+	return next, nil
 }
 
 // reload reads what has changed in the catalog.
 func (e *Engine) reload(ctx context.Context) error {
-	before, err := e.latestCatalog()
+	before, err := e.known.latest()
 	if err != nil {
 		return err
 	}
@@ -76,37 +72,14 @@ func (e *Engine) reload(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e.learn(head)
-	e.knownMu.Lock()
-	defer e.knownMu.Unlock()
-	now := e.known.Load()
-	if now == nil {
-		return storage.ErrClosed
-	}
-	if now.version >= head.Catalog {
-		return nil
-	}
-	next, err := e.changed(now.root, rows)
-	if err == nil {
-		e.known.Store(&catalog{root: next, version: head.Catalog})
-	}
-	return err
-}
-
-// learn takes what a head says.
-func (e *Engine) learn(h Head) {
-	for {
-		old := e.head.Load()
-		if old.Version >= h.Version || e.head.CompareAndSwap(old, &h) {
-			break
+	e.known.learn(head)
+	return e.known.replace(func(now *catalog) (*catalog, error) {
+		if now.version >= head.Catalog {
+			return nil, nil
 		}
-	}
-	for {
-		old := e.stamp.Load()
-		if old >= h.Stamp || e.stamp.CompareAndSwap(old, h.Stamp) {
-			return
-		}
-	}
+		root, err := e.changed(now.root, rows)
+		return &catalog{root: root, version: head.Catalog}, err
+	})
 }
 
 // changed applies rows to a catalog. Descriptions that are as they were stay the

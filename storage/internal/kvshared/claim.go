@@ -128,7 +128,7 @@ func (t *tx) ClaimUse(ns storage.Namespace, c *kv.Coll) (current bool, err error
 	if !t.engine.store.Current() {
 		return false, nil
 	}
-	cat, err := t.engine.latestCatalog()
+	cat, err := t.engine.known.latest()
 	if err == nil && !kv.SameDescription(cat.root.Get(ns), c) {
 		err = storage.ErrConflict
 	}

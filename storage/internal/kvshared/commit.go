@@ -90,23 +90,23 @@ func (t *tx) sound(err error) error {
 
 // lockWriter waits for the right to write on this server.
 func (e *Engine) lockWriter(ctx context.Context) error {
-	return kv.TakeWriter(ctx, e.writer, func() bool { return e.known.Load() != nil })
+	return kv.TakeWriter(ctx, e.writer.token, func() bool { return e.known.catalog.Load() != nil })
 }
 
-func (e *Engine) unlockWriter() { e.writer <- struct{}{} }
+func (e *Engine) unlockWriter() { e.writer.token <- struct{}{} }
 
 // beginCommit takes the lock and begins the run that counts.
 func (e *Engine) beginCommit(ctx context.Context, drafts []*readSet) (*tx, error) {
-	c := combine(drafts, func(num uint32) bool { return num < firstProvisional })
+	c := combine(drafts, isStored)
 	turn, reply, err := e.store.Lock(ctx, &c.request)
 	if err != nil {
 		return nil, err
 	}
 	head, _ := turn.Head()
-	cat, err := e.latestCatalog()
+	cat, err := e.known.latest()
 	if err == nil && cat.version < head.Catalog {
 		if err = e.reload(ctx); err == nil {
-			cat, err = e.latestCatalog()
+			cat, err = e.known.latest()
 		}
 	}
 	if err != nil {
@@ -117,8 +117,8 @@ func (e *Engine) beginCommit(ctx context.Context, drafts []*readSet) (*tx, error
 	for _, row := range reply.Stats {
 		t.stats[row.Num] = row
 	}
-	t.cached = c.cachedState(turn, reply)
-	e.on(ctx, t.cached, t).MakeWritable(&e.scratch)
+	t.cached = c.answered(turn, reply)
+	e.on(ctx, t.cached, t).MakeWritable(&e.writer.scratch)
 	return t, nil
 }
 
@@ -127,11 +127,19 @@ func (e *Engine) commit(t *tx) error {
 	if t.optimistic != nil {
 		return e.commitOptimistic(t)
 	}
+	return e.commitLocked(t)
+}
+
+// commitLocked commits with the lock.
+func (e *Engine) commitLocked(t *tx) error {
+	// 1. Leave out collections that were opened but not changed. A stamp that was given is
+	// stored even if nothing else is.
 	before, _ := t.turn.Head()
 	if !t.DropIdleChanges() && t.head.Stamp == before.Stamp {
 		return nil
 	}
-	defer t.Scratch.Release()
+
+	// 2. The commit gets the next version. If the catalog changes, that is its version, too.
 	t.head.Version++
 	for _, ch := range t.Changes {
 		if moreArrays(ch) {
@@ -141,25 +149,42 @@ func (e *Engine) commit(t *tx) error {
 			t.head.Catalog = t.head.Version
 		}
 	}
-	t.CollectWrites(&t.Scratch.Writes)
-	t.Scratch.Writes.Fresh = t.newKeys()
+
+	// 3. One trip writes everything, commits and gives the lock back.
 	began := clock.System().Now()
-	if err := t.turn.Commit(e.life, &t.Scratch.Writes, t.head); err != nil {
+	defer t.Scratch.Release()
+	if err := t.turn.Commit(e.life, t.writes(), t.head); err != nil {
 		return err
 	}
 	e.common.CommitTimes.Observe(clock.System().Now().Sub(began))
-	e.lookups.wrote(t.Scratch.Writes.Writes, t.head.Version)
-	e.history.add(t.head.Version, t.Overlay, &t.Scratch.Writes)
-	e.common.Commits.Add(1)
 	if t.Replays != nil {
 		clusterTx(t.Replays.Tx).claims.tried = false // its claims went with the commit
 	}
-	e.publish(t)
-	t.seen = func() { t.turn.Seen(e.life, t.head.Version) }
-	if t.head.Catalog < t.head.Version && !e.watched(t) {
-		t.seen = nil
+
+	// 4. This server knows what has changed.
+	e.committed(t)
+
+	// 5. Settle waits until the other servers have seen what they keep in memory.
+	if t.head.Catalog == t.head.Version || e.watched(t) {
+		t.seen = func() { t.turn.Seen(e.life, t.head.Version) }
 	}
 	return nil
+}
+
+// writes collects what the transaction writes.
+func (t *tx) writes() *kv.WriteSet {
+	t.CollectWrites(&t.Scratch.Writes)
+	t.Scratch.Writes.Fresh = t.newKeys()
+	return &t.Scratch.Writes
+}
+
+// committed makes a commit known on this server: for dry runs, for the next commits, and
+// for readers.
+func (e *Engine) committed(t *tx) {
+	e.lookups.wrote(t.Scratch.Writes.Writes, t.head.Version)
+	e.writer.history.add(t.head.Version, t.Overlay, &t.Scratch.Writes)
+	e.common.Commits.Add(1)
+	e.publish(t)
 }
 
 // newKeys returns a function that reports whether a key is that of a record, or of
@@ -204,7 +229,7 @@ func moreArrays(ch *kv.Change) bool {
 
 // publish makes what was committed known on this server.
 func (e *Engine) publish(t *tx) {
-	e.learn(t.head)
+	e.known.learn(t.head)
 	for _, ch := range t.Changes {
 		if c := ch.After; c != nil {
 			c.Stamp, c.Estimated, c.Change = uint64(t.head.Version), true, nil
@@ -213,25 +238,24 @@ func (e *Engine) publish(t *tx) {
 			}
 		}
 	}
-	e.knownMu.Lock()
-	defer e.knownMu.Unlock()
-	now := e.known.Load()
-	if now == nil || now.version > t.head.Catalog {
-		return
-	}
-	next := now.root.Fork() // others may have been heard of since the transaction began
-	for _, ch := range t.Changes {
-		if ch.Before == nil {
-			continue
+	_ = e.known.replace(func(now *catalog) (*catalog, error) { // it fails only if the engine is closed
+		if now.version > t.head.Catalog {
+			return nil, nil
 		}
-		if c := next.Get(ch.Before.Info.Namespace); c != nil && c.Num == ch.Before.Num {
-			next.Remove(ch.Before.Info.Namespace)
+		next := now.root.Fork() // others may have been heard of since the transaction began
+		for _, ch := range t.Changes {
+			if ch.Before == nil {
+				continue
+			}
+			if c := next.Get(ch.Before.Info.Namespace); c != nil && c.Num == ch.Before.Num {
+				next.Remove(ch.Before.Info.Namespace)
+			}
 		}
-	}
-	for _, ch := range t.Changes {
-		if ch.After != nil {
-			next.Set(ch.After)
+		for _, ch := range t.Changes {
+			if ch.After != nil {
+				next.Set(ch.After)
+			}
 		}
-	}
-	e.known.Store(&catalog{root: next, version: t.head.Catalog})
+		return &catalog{root: next, version: t.head.Catalog}, nil
+	})
 }

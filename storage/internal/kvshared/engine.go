@@ -27,25 +27,28 @@ import (
 type Engine struct {
 	common  kv.Common
 	store   Store
-	known   atomic.Pointer[catalog] // nil when closed
-	knownMu sync.Mutex              // held while known changes
-	writer  chan struct{}           // holds one token: the right to write on this server
-	queue   share.Queue
-	scratch kv.Scratch           // guarded by writer
-	backoff backoff              // guarded by writer
-	head    atomic.Pointer[Head] // the latest that is known
+	known   knowledge
+	writer  writer
 	lookups lookupCache
-	history history  // guarded by writer
 	builds  sync.Map // the numbers of the indexes that this server builds
 	counts  counts
 
-	provisional   atomic.Uint32 // the last number of what is not committed
-	stamp         atomic.Uint64 // the greatest that is known
-	foreignStamps atomic.Uint64 // the last stamp of a collection that others may have changed
+	provisional atomic.Uint32 // the last number of what is not committed
 
 	life context.Context // ends with Close
 	end  context.CancelFunc
 	once sync.Once
+}
+
+// writer is what belongs to the commits of this server, one after the other.
+type writer struct {
+	token chan struct{} // holds one token: the right to write on this server
+	queue share.Queue   // the updates that wait for it; has locks of its own
+
+	// Guarded by the token:
+	scratch kv.Scratch // memory that one transaction after the other uses
+	backoff backoff    // whether to try without the lock
+	history history    // the last commits of this server
 }
 
 var (
@@ -60,12 +63,8 @@ var (
 // have not committed yet use such numbers for what they create.
 const firstProvisional = 1 << 30
 
-// catalog is the collections as of a version. Their statistics may be older than
-// those of the store.
-type catalog struct {
-	root    *kv.Root
-	version int64
-}
+// isStored reports whether the number of a collection or an index is not provisional.
+func isStored(num uint32) bool { return num < firstProvisional }
 
 // ErrAgain says that a commit has not happened, and that another try may succeed.
 var ErrAgain = errors.New("the commit was not possible")
@@ -76,17 +75,18 @@ func Open(ctx context.Context, store Store, opts kv.Options) (*Engine, error) {
 	if opts.Indexer == nil {
 		return nil, errors.New("kv: no indexer")
 	}
-	e := &Engine{store: store, writer: make(chan struct{}, 1)}
+	e := &Engine{store: store}
+	e.writer.token = make(chan struct{}, 1)
 	e.common.Options, e.common.Backend = opts, backend{e}
 	e.provisional.Store(firstProvisional)
-	e.head.Store(&Head{})
+	e.known.head.Store(&Head{})
 	e.life, e.end = context.WithCancel(context.Background())
-	e.known.Store(&catalog{root: kv.NewRoot(), version: -1})
+	e.known.catalog.Store(&catalog{root: kv.NewRoot(), version: -1})
 	if err := e.reload(ctx); err != nil {
 		e.end()
 		return nil, err
 	}
-	e.writer <- struct{}{}
+	e.writer.token <- struct{}{}
 	store.Follow(e.follow)
 	if err := e.clearOrphans(ctx); err != nil && !errors.Is(err, storage.ErrConflict) { // otherwise a later one removes them
 		e.end()
@@ -131,7 +131,7 @@ func (e *Engine) settled(ctx context.Context, run func(*catalog) (Snapshot, erro
 		if n > 1 {
 			e.counts.reruns.Add(1)
 		}
-		cat, err := e.latestCatalog()
+		cat, err := e.known.latest()
 		if err != nil {
 			return err
 		}
@@ -140,7 +140,7 @@ func (e *Engine) settled(ctx context.Context, run func(*catalog) (Snapshot, erro
 			continue
 		}
 		if h, ok := snap.Head(); ok {
-			e.learn(h)
+			e.known.learn(h)
 			if h.Catalog <= cat.version {
 				return err
 			}
@@ -255,7 +255,7 @@ func (e *Engine) Stamp(ns storage.Namespace) (uint64, error) {
 	watched := e.common.Options.Watched != nil && e.common.Options.Watched(ns)
 	current := e.store.Current()
 	known := current && (watched || e.store.Alone())
-	cat, err := e.latestCatalog() // later: what had to be seen is in it
+	cat, err := e.known.latest() // later: what had to be seen is in it
 	if err != nil {
 		return 0, err
 	}
@@ -264,13 +264,13 @@ func (e *Engine) Stamp(ns storage.Namespace) (uint64, error) {
 		return 0, nil // the catalog is always known
 	}
 	if !known || c == nil {
-		return 1<<63 | e.foreignStamps.Add(1), nil // what others have changed is not known
+		return 1<<63 | e.known.foreignStamps.Add(1), nil // what others have changed is not known
 	}
 	return c.Stamp + 1, nil
 }
 
 // CommitStamp is the greatest stamp that is known.
-func (e *Engine) CommitStamp() uint64 { return e.stamp.Load() }
+func (e *Engine) CommitStamp() uint64 { return e.known.stamp.Load() }
 
 // Changes reports commits of other servers.
 func (e *Engine) Changes() <-chan struct{} { return e.store.Changes() }
@@ -286,7 +286,7 @@ func (e *Engine) Snapshots() storage.SnapshotLimits {
 
 // Sync returns when all updates committed before the call are on disk.
 func (e *Engine) Sync(ctx context.Context) error {
-	if _, err := e.latestCatalog(); err != nil {
+	if _, err := e.known.latest(); err != nil {
 		return err
 	}
 	return e.store.Sync(ctx)
@@ -294,7 +294,7 @@ func (e *Engine) Sync(ctx context.Context) error {
 
 // Compact reclaims the space of overwritten and deleted records.
 func (e *Engine) Compact(ctx context.Context) error {
-	if _, err := e.latestCatalog(); err != nil {
+	if _, err := e.known.latest(); err != nil {
 		return err
 	}
 	return e.store.Compact(ctx)
@@ -315,11 +315,9 @@ func (e *Engine) Stats() (storage.EngineStats, error) {
 // Close releases everything.
 func (e *Engine) Close() (err error) {
 	e.once.Do(func() {
-		<-e.writer
+		<-e.writer.token
 		defer e.unlockWriter()
-		e.knownMu.Lock()
-		e.known.Store(nil)
-		e.knownMu.Unlock()
+		e.known.close()
 		e.end()
 		err = e.store.Close()
 	})
@@ -349,7 +347,7 @@ func (b backend) NextStamp(t *kv.Tx, min uint64) (uint64, error) {
 	d := clusterTx(t)
 	if d.phase == dryRunning {
 		d.unverified = true
-		d.lastStamp = max(d.lastStamp+1, b.e.stamp.Load()+1, min)
+		d.lastStamp = max(d.lastStamp+1, b.e.known.stamp.Load()+1, min)
 		return d.lastStamp, nil
 	}
 	d.head.Stamp = max(d.head.Stamp+1, min)

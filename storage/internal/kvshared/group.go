@@ -16,7 +16,7 @@ func (e *Engine) UpdateShared(ctx context.Context, fn func(storage.Tx) error) er
 		return err
 	}
 	return e.persist(ctx, func() error {
-		return e.queue.UpdateWith(ctx, groupHost{e}, m, func(t storage.Tx) error { return t.(*tx).sound(fn(t)) })
+		return e.writer.queue.UpdateWith(ctx, groupHost{e}, m, func(t storage.Tx) error { return t.(*tx).sound(fn(t)) })
 	})
 }
 
@@ -32,7 +32,7 @@ var (
 )
 
 // Writer holds one token: the right to write on this server.
-func (j groupHost) Writer() chan struct{} { return j.e.writer }
+func (j groupHost) Writer() chan struct{} { return j.e.writer.token }
 
 // BeginGroup begins a transaction without knowing what the updates read.
 func (j groupHost) BeginGroup(ctx context.Context) (share.Run, error) {
@@ -45,7 +45,7 @@ func (j groupHost) BeginGroupOf(ctx context.Context, drafts []any, firm bool) (s
 	if ctx == nil {
 		ctx = j.e.life
 	}
-	if j.e.known.Load() == nil {
+	if j.e.known.catalog.Load() == nil {
 		return nil, storage.ErrClosed
 	}
 	var list []*readSet

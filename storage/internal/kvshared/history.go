@@ -2,6 +2,7 @@ package kvshared
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/duskdb/duskdb/storage/internal/kv"
 )
@@ -70,9 +71,10 @@ func (h *history) since(version int64) (list []historyEntry, ok bool) {
 	return h.commits[version-h.base:], true
 }
 
-// point is the value of a key, which it had in the state of a version.
-func (h *history) point(key []byte, was readValue) (now []byte, known bool) {
-	list, ok := h.since(was.version)
+// point is the value that a key has after the last commit, of one that was read before; ok
+// is false if that is not known.
+func (h *history) point(key []byte, read readValue) (now []byte, ok bool) {
+	list, ok := h.since(read.version)
 	if !ok {
 		return nil, false
 	}
@@ -81,72 +83,18 @@ func (h *history) point(key []byte, was readValue) (now []byte, known bool) {
 			return v, true
 		}
 	}
-	return was.value, true
+	return read.value, true
 }
 
-// rangeState is what a history knows of something that a draft has read.
-type rangeState uint8
-
-const (
-	unknown rangeState = iota // it is a condition of the commit
-	unchanged
-	changed
-)
-
-// rangeSince is that of a range as of a version: it has changed if any key of it was written.
-// If the first key was found in it, it ends with that.
-func (h *history) rangeSince(s kv.Span, first []byte, version int64) rangeState {
+// unchanged reports whether a range is certainly as it was in the state of a version: no
+// key of it was written since. If its first key was found, the range ends with that.
+func (h *history) unchanged(s kv.Span, first []byte, version int64) bool {
 	list, ok := h.since(version)
 	if !ok {
-		return unknown
+		return false
 	}
 	if len(list) > 0 && first != nil {
 		s.Hi = append(bytes.Clone(first), 0)
 	}
-	for _, c := range list {
-		if c.over.Has(s) {
-			return changed
-		}
-	}
-	return unchanged
-}
-
-// upToDate makes what drafts have read what it is now, as far as this server knows. It
-// returns false if a range has changed.
-func (g *optimism) upToDate(h *history) bool {
-	sure := make([]bool, len(g.from.values)+len(g.from.ends))
-	g.surePoints, g.sureEnds = sure[:len(g.from.values)], sure[len(g.from.values):]
-	for i := range g.from.values {
-		v := &g.from.values[i]
-		v.value, g.surePoints[i] = h.current(g.from.request.Points[i].Key, *v)
-	}
-	for i, id := range g.from.ends {
-		span, found := g.from.request.Ends[i].Span, g.from.found[i]
-		if id.last || found.version == 0 {
-			continue
-		}
-		switch h.rangeSince(span, found.key, found.version) {
-		case changed:
-			return false
-		case unchanged:
-			g.sureEnds[i] = true
-		}
-	}
-	for i, seen := range g.from.ranges {
-		switch h.rangeSince(g.from.request.Ranges[i].Span, nil, seen.version) {
-		case changed:
-			return false
-		case unchanged:
-			delete(g.ranges, seen) // no condition
-		}
-	}
-	return true
-}
-
-// current is point, or what was known before.
-func (h *history) current(key []byte, was readValue) (now []byte, known bool) {
-	if now, known = h.point(key, was); known {
-		return now, true
-	}
-	return was.value, false
+	return !slices.ContainsFunc(list, func(c historyEntry) bool { return c.over.Has(s) })
 }

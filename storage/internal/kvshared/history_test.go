@@ -63,15 +63,15 @@ func TestHistory(t *testing.T) {
 	for _, tt := range []struct {
 		lo, hi  string
 		version int64
-		want    rangeState
+		want    bool
 	}{
-		{"a", "b", 9, changed}, {"a", "b", 10, unchanged}, {"b", "d", 8, changed}, {"b", "c", 8, unchanged}, {"b", "c", 6, unknown}, {"b", "c", 11, unknown},
+		{"a", "b", 9, false}, {"a", "b", 10, true}, {"b", "d", 8, false}, {"b", "c", 8, true}, {"b", "c", 6, false}, {"b", "c", 11, false},
 	} {
-		if got := h.rangeSince(kv.Span{Lo: []byte(tt.lo), Hi: []byte(tt.hi)}, nil, tt.version); got != tt.want {
+		if got := h.unchanged(kv.Span{Lo: []byte(tt.lo), Hi: []byte(tt.hi)}, nil, tt.version); got != tt.want {
 			t.Errorf("%v: %v", tt, got)
 		}
 	}
-	if h.rangeSince(kv.Span{Lo: []byte("a"), Hi: []byte("z")}, []byte("aa"), 9) != changed || h.rangeSince(kv.Span{Lo: []byte("b"), Hi: []byte("z")}, []byte("bb"), 8) != unchanged {
+	if h.unchanged(kv.Span{Lo: []byte("a"), Hi: []byte("z")}, []byte("aa"), 9) || !h.unchanged(kv.Span{Lo: []byte("b"), Hi: []byte("z")}, []byte("bb"), 8) {
 		t.Error("a range whose first key was found")
 	}
 	add(12, "e") // another server has made 11

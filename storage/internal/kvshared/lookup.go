@@ -8,21 +8,26 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// lookupCache remembers which records were found by their keys lately. Drafts take them for
-// the present ones, as the commit makes sure of what its drafts have read.
+// lookupCache remembers which records were found lately by the keys of unique indexes. It
+// follows the commits of this server, so what it has is right as long as no other server
+// commits. Dry runs use it, since the commit makes sure of what they have read.
 type lookupCache struct {
-	mu       sync.Mutex
-	now, old map[string]*lookup // by the beginning of the range that was looked in
-	records  map[string]*lookup // the same, by the keys of the records
-	once     [1024]uint64       // hashes of ranges in which drafts have looked
+	mu    sync.Mutex // guards all fields
+	since int64      // the version since which only this server has committed, as far as it knows
+	last  int64      // the version of the last commit of this server
+
+	now, old map[string]*lookup // two generations, by the beginnings of the ranges that were looked in
+	records  map[string]*lookup // the same lookups, by the keys of the records
+	once     [1024]uint64       // hashes of ranges in which dry runs have looked once
 }
 
 // lookup is a record that was found as the first in a range.
 type lookup struct {
-	lo, record string // the keys of the range and of the record
-	entry      []byte
-	value      []byte
-	version    int64 // in whose state it was found
+	lo      string // the beginning of the range
+	record  string // the key of the record
+	entry   []byte // the key of the entry
+	value   []byte // the record
+	version int64  // the version of the state in which it was found
 }
 
 // The size of what is remembered.
@@ -31,7 +36,8 @@ const (
 	maxLookupBytes = 4 << 10 // of one record
 )
 
-// put remembers a record that was found.
+// put remembers a record that was found in the state of a version. If this server has
+// committed since, the record may have changed.
 func (r *lookupCache) put(s kv.Span, entry, value []byte, version int64) {
 	if len(value) > maxLookupBytes || value == nil {
 		return
@@ -39,6 +45,9 @@ func (r *lookupCache) put(s kv.Span, entry, value []byte, version int64) {
 	f := &lookup{lo: string(s.Lo), record: string(kv.RecordKeyOf(entry)), entry: entry, value: value, version: version}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if version < r.last {
+		return
+	}
 	if len(r.now) >= maxLookups || r.now == nil {
 		for _, gone := range r.old {
 			if r.records[gone.record] == gone {
@@ -53,10 +62,10 @@ func (r *lookupCache) put(s kv.Span, entry, value []byte, version int64) {
 	r.now[f.lo], r.records[f.record] = f, f
 }
 
-// putAgain is put for a draft, whose record is likely to be written and seldom looked for
+// putAgain is put for a dry run, whose record is likely to be written and seldom looked for
 // again: it remembers what it is called with a second time.
 func (r *lookupCache) putAgain(s kv.Span, entry, value []byte, version int64) {
-	hash := maphash.Bytes(recentSeed, s.Lo)
+	hash := maphash.Bytes(lookupSeed, s.Lo)
 	r.mu.Lock()
 	at := &r.once[hash%uint64(len(r.once))]
 	again := *at == hash
@@ -67,26 +76,30 @@ func (r *lookupCache) putAgain(s kv.Span, entry, value []byte, version int64) {
 	}
 }
 
-var recentSeed = maphash.MakeSeed()
+var lookupSeed = maphash.MakeSeed()
 
-// get returns what was found in a range lately, or nil.
-func (r *lookupCache) get(s kv.Span) *lookup {
+// get returns what was found in a range lately, and the version as of which that is right;
+// nil if it is not known.
+func (r *lookupCache) get(s kv.Span) (f *lookup, version int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	f := r.now[value.BytesView(s.Lo)]
-	if f == nil {
+	if f = r.now[value.BytesView(s.Lo)]; f == nil {
 		f = r.old[value.BytesView(s.Lo)]
 	}
-	if f == nil || r.records[f.record] != f {
-		return nil
+	if f == nil || r.records[f.record] != f || f.version < r.since {
+		return nil, 0
 	}
-	return f
+	return f, max(f.version, r.last)
 }
 
-// wrote takes the writes of a commit.
+// wrote takes the writes of a commit of this server.
 func (r *lookupCache) wrote(list []kv.Write, version int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if version != r.last+1 {
+		r.since = version - 1
+	}
+	r.last = version
 	if len(r.records) == 0 {
 		return
 	}
@@ -95,8 +108,8 @@ func (r *lookupCache) wrote(list []kv.Write, version int64) {
 			continue
 		}
 		f := r.records[value.BytesView(w.Key)]
-		if f == nil {
-			continue
+		if f == nil || f.version >= version {
+			continue // what was read shows this commit
 		}
 		delete(r.records, f.record)
 		if w.Value != nil && len(w.Value) <= maxLookupBytes && !removes(list, f.entry) {
@@ -118,15 +131,4 @@ func removes(list []kv.Write, key []byte) bool {
 		}
 	}
 	return lo < len(list) && value.BytesView(list[lo].Key) == value.BytesView(key) && list[lo].Value == nil
-}
-
-// forget drops what was not as it was remembered.
-func (r *lookupCache) forget(list []*readSet) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, m := range list {
-		for key := range m.points {
-			delete(r.records, key)
-		}
-	}
 }

@@ -480,18 +480,8 @@ func (d *database) meets(server string, before Head, c *Conditions) bool {
 	if st.head.Version != before.Version || d.foreign(server) {
 		return false
 	}
-	for _, p := range c.Same {
-		if row, ok := st.rows.Get(string(p.Key)); !ok || row.version > p.Seen {
-			return false
-		}
-	}
 	for _, none := range c.None {
 		if len(st.keys(none, false, 1)) > 0 {
-			return false
-		}
-	}
-	for _, r := range c.Ranges {
-		if !st.unchanged(r) {
 			return false
 		}
 	}

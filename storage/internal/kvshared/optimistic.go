@@ -1,13 +1,11 @@
 package kvshared
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"slices"
 
 	"github.com/duskdb/duskdb/storage/internal/kv"
-	"github.com/duskdb/duskdb/value"
 )
 
 // A tentative commit makes one round trip instead of two. It does not take the lock
@@ -18,12 +16,10 @@ import (
 // That succeeds nearly always as long as one server writes. When it fails, the
 // next commits take the lock first, twice as many as the last time.
 
-// Conditions are what a commit without the lock takes for granted.
+// Conditions are what a commit without the lock takes for granted beside the head.
 type Conditions struct {
-	Same   []Point     // keys that are there as in the state of the version Seen
-	None   []kv.Span   // ranges without any keys
-	Ranges []ReadRange // ranges that are as they were
-	Stats  []StatsRow  // the versions of the statistics that the commit replaces
+	None  []kv.Span  // ranges without any keys
+	Stats []StatsRow // the versions of the statistics that the commit replaces
 }
 
 // backoff decides whether commits are worth trying without the lock. It is guarded
@@ -47,107 +43,29 @@ func (f *backoff) failed() {
 
 func (f *backoff) succeeded() { f.pause /= 2 }
 
-// optimism is what a tentative transaction has beside the others.
+// optimism is what a run without the lock assumes and needs.
 type optimism struct {
-	from    *combinedReads
-	points  map[string]int // places in the recollection of what may be used
-	ends    map[endKey]int
-	ranges  map[*readRange]int
-	met     Conditions // of what was used
-	checked map[string]struct{}
-	drafts  []*readSet
-	stats   []uint32 // of collections
-	moved   bool     // something is needed that is not known
-
-	surePoints, sureEnds []bool // what is certainly so, if nobody else has committed; by place
-}
-
-// point returns what drafts have read of a key, and makes that a condition.
-func (g *optimism) point(key []byte) (value []byte, ok bool) {
-	i, ok := g.points[string(key)]
-	if !ok {
-		return nil, false
-	}
-	p, v := g.from.request.Points[i], g.from.values[i].value
-	if g.surePoints[i] {
-		return v, true
-	}
-	if v == nil {
-		g.none(kv.Span{Lo: p.Key, Hi: append(p.Key[:len(p.Key):len(p.Key)], 0)})
-	} else {
-		g.same(p)
-	}
-	return v, true
-}
-
-// end returns what drafts have found at the beginning of a range, and makes that a
-// condition. A range that nobody has looked at is taken for empty.
-func (g *optimism) end(id endKey) (key []byte, ok bool) {
-	i, ok := g.ends[id]
-	if !ok {
-		return nil, false
-	}
-	span, found := g.from.request.Ends[i].Span, g.from.found[i]
-	if i < len(g.sureEnds) && g.sureEnds[i] { // others were added by hope
-		return found.key, true
-	}
-	if found.key == nil {
-		g.none(span)
-		return nil, true
-	}
-	if bytes.Compare(span.Lo, found.key) < 0 {
-		g.none(kv.Span{Lo: span.Lo, Hi: found.key})
-	}
-	g.same(Point{Key: found.key, Seen: found.version})
-	return found.key, true
-}
-
-// assumeNew takes a unique key that no draft has looked for to be new.
-func (g *optimism) assumeNew(c *kv.Coll, x *kv.Index, order []byte) {
-	s := kv.OrderSpan(c.Num, x.Num, order)
-	id := endKey{string(s.Lo), string(s.Hi), false}
-	if _, ok := g.ends[id]; ok {
-		return
-	}
-	g.ends[id] = len(g.from.ends)
-	g.from.ends, g.from.found = append(g.from.ends, id), append(g.from.found, readEnd{})
-	g.from.request.Ends = append(g.from.request.Ends, End{Span: s})
+	conditions Conditions
+	stats      []uint32 // numbers of the collections whose statistics it has used
+	moved      bool     // it has needed something that no dry run has read
 }
 
 // stat notes that the statistics of a collection are used.
-func (g *optimism) stat(num uint32) {
-	if !slices.Contains(g.stats, num) {
-		g.stats = append(g.stats, num)
+func (o *optimism) stat(num uint32) {
+	if !slices.Contains(o.stats, num) {
+		o.stats = append(o.stats, num)
 	}
 }
 
-func (g *optimism) same(p Point) {
-	if g.first("s" + string(p.Key)) {
-		g.met.Same = append(g.met.Same, p)
+// assumeFree takes a unique key for new that no dry run has looked for. That is a condition
+// of the commit.
+func (t *tx) assumeFree(c *kv.Coll, x *kv.Index, order []byte) {
+	s := kv.OrderSpan(c.Num, x.Num, order)
+	id := endKey{string(s.Lo), string(s.Hi), false}
+	if _, known := t.cached.ends[id]; !known {
+		t.cached.ends[id] = nil
+		t.optimistic.conditions.None = append(t.optimistic.conditions.None, s)
 	}
-}
-
-func (g *optimism) none(s kv.Span) {
-	if g.first("n" + string(s.Lo)) {
-		g.met.None = append(g.met.None, s)
-	}
-}
-
-func (g *optimism) pages(seen *readRange) {
-	if i, ok := g.ranges[seen]; ok {
-		delete(g.ranges, seen)
-		g.met.Ranges = append(g.met.Ranges, g.from.request.Ranges[i])
-	}
-}
-
-// first reports whether something was not checked before.
-func (g *optimism) first(id string) bool {
-	_, again := g.checked[id]
-	if g.checked == nil {
-		g.checked = map[string]struct{}{}
-	}
-	g.checked[id] = struct{}{}
-	return !again
 }
 
 // unreadableState is the state of a tentative transaction, as far as drafts have not read it:
@@ -180,45 +98,24 @@ func (unreadableState) Close() {}
 // beginOptimistic begins a run without the lock; nil: it is not worth it, or not
 // possible. The caller has the right to write.
 func (e *Engine) beginOptimistic(ctx context.Context, drafts []*readSet) *tx {
-	head := e.head.Load()
-	cat := e.known.Load()
-	if cat == nil || head.Catalog != cat.version || slices.ContainsFunc(drafts, func(m *readSet) bool { return m == nil || m.full() || m.txn != 0 }) || !e.backoff.allows() {
+	head, cat := *e.known.head.Load(), e.known.catalog.Load()
+	if cat == nil || head.Catalog != cat.version || slices.ContainsFunc(drafts, (*readSet).needsLock) || !e.writer.backoff.allows() {
 		return nil
 	}
-	c := combine(drafts, func(num uint32) bool { return num < firstProvisional })
-	g := &optimism{from: c, drafts: drafts}
-	from := unreadableState{*head, g}
-	t := &tx{phase: committing, from: from, catalog: cat, optimistic: g, head: *head}
-	t.cached = c.assumedState(from, g)
-	if !g.upToDate(e.history.upTo(head.Version)) {
+	o := &optimism{}
+	from := unreadableState{head, o}
+	cached := combine(drafts, isStored).after(e.writer.history.upTo(head.Version), from)
+	if cached == nil {
 		return nil
 	}
-	e.on(ctx, t.cached, t).MakeWritable(&e.scratch)
+	t := &tx{phase: committing, from: from, catalog: cat, optimistic: o, head: head, cached: cached}
+	e.on(ctx, cached, t).MakeWritable(&e.writer.scratch)
 	return t
 }
 
-// assumedState takes what drafts have read for the present state.
-func (c *combinedReads) assumedState(from unreadableState, g *optimism) *cachedState {
-	g.points, g.ends, g.ranges = make(map[string]int, len(c.values)), make(map[endKey]int, len(c.ends)), make(map[*readRange]int, len(c.ranges))
-	r := &cachedState{remoteState: remoteState{from}, optimism: g, ranges: make(map[string]*readRange, len(c.ranges))}
-	for i, p := range c.request.Points {
-		if p.Seen != 0 {
-			g.points[value.BytesView(p.Key)] = i
-		}
-	}
-	for i, id := range c.ends {
-		if !id.last {
-			g.ends[id] = i
-		}
-	}
-	for i, seen := range c.ranges {
-		g.ranges[seen] = i
-		if other := r.ranges[seen.page.id()]; other == nil || other.more && len(other.rows) < len(seen.rows) {
-			r.ranges[seen.page.id()] = seen
-		}
-	}
-	return r
-}
+// needsLock reports whether a commit cannot be tried without the lock: not all reads are
+// known, or the claims of a transaction must be counted.
+func (m *readSet) needsLock() bool { return m == nil || m.full() || m.txn != 0 }
 
 // Tentative reports whether the transaction runs without the lock: if one of its
 // updates fails, or its commit, they must run again.
@@ -231,39 +128,51 @@ func (t *tx) Moved(err error) bool { return errors.Is(err, ErrMoved) }
 // commitOptimistic commits without having had the lock. It fails with ErrMoved if
 // anything is not as it was taken for, or if the commit needs the lock.
 func (e *Engine) commitOptimistic(t *tx) error {
-	before, _ := t.from.Head()
-	if t.optimistic.moved || !t.DropIdleChanges() {
-		e.backoff.failed()
+	o := t.optimistic
+
+	// 1. The run must have found all that it needed in what dry runs have read.
+	if o.moved || !t.DropIdleChanges() {
+		e.writer.backoff.failed()
 		return ErrMoved
 	}
-	defer t.Scratch.Release()
-	loaded := len(t.optimistic.stats)
+
+	// 2. What other servers must see before the Update returns needs the lock.
+	if e.watched(t) || slices.ContainsFunc(t.Changes, needsCatalog) {
+		return ErrMoved
+	}
+
+	// 3. The statistics that are replaced must be of the versions that are known. Others
+	// than these must not have been used.
+	used := len(o.stats)
 	for _, ch := range t.Changes {
-		if ch.After == nil || ch.Before == nil || ch.Description || moreArrays(ch) {
-			return ErrMoved // others must see it
+		if slices.Contains(o.stats, ch.After.Num) {
+			used--
 		}
-		if slices.Contains(t.optimistic.stats, ch.After.Num) {
-			loaded--
-		}
-		t.optimistic.met.Stats = append(t.optimistic.met.Stats, StatsRow{Num: ch.After.Num, Version: int64(ch.Before.Stamp)})
+		o.conditions.Stats = append(o.conditions.Stats, StatsRow{Num: ch.After.Num, Version: int64(ch.Before.Stamp)})
 	}
-	if loaded > 0 || e.watched(t) {
-		return ErrMoved // statistics were read that are not written, or all living servers must see it
+	if used > 0 {
+		return ErrMoved
 	}
+
+	// 4. One trip makes sure that nobody else has committed, checks the conditions, writes
+	// and commits.
+	before, _ := t.from.Head()
 	t.head.Version++
-	t.CollectWrites(&t.Scratch.Writes)
-	t.Scratch.Writes.Fresh = t.newKeys()
-	if err := e.store.Attempt(e.life, &t.Scratch.Writes, before, t.head, &t.optimistic.met); err != nil {
-		e.backoff.failed()
-		e.lookups.forget(t.optimistic.drafts)
+	defer t.Scratch.Release()
+	if err := e.store.Attempt(e.life, t.writes(), before, t.head, &o.conditions); err != nil {
+		e.writer.backoff.failed()
 		return err
 	}
-	e.backoff.succeeded()
-	e.lookups.wrote(t.Scratch.Writes.Writes, t.head.Version)
-	e.history.add(t.head.Version, t.Overlay, &t.Scratch.Writes)
-	e.common.Commits.Add(1)
-	e.publish(t)
+	e.writer.backoff.succeeded()
+
+	// 5. This server knows what has changed.
+	e.committed(t)
 	return nil
+}
+
+// needsCatalog reports whether a change is one of the catalog.
+func needsCatalog(ch *kv.Change) bool {
+	return ch.After == nil || ch.Before == nil || ch.Description || moreArrays(ch)
 }
 
 // updateOptimistically runs one update without the lock. done says that its outcome counts.

@@ -151,22 +151,22 @@ func (d recordingState) First(ctx context.Context, s kv.Span) ([]byte, error) {
 	return key, err
 }
 
-func (d recordingState) FirstRecord(ctx context.Context, s kv.Span) (key, record []byte, err error) {
-	if d.lookups != nil {
-		if f := d.lookups.get(s); f != nil {
+func (d recordingState) FirstRecord(ctx context.Context, s kv.Span, unique bool) (key, record []byte, err error) {
+	if unique && d.lookups != nil {
+		if f, version := d.lookups.get(s); f != nil {
 			d.reads.cached = true
-			d.reads.end(s, false, readEnd{f.entry, f.version})
-			d.reads.point(value.StringView(f.record), f.value, f.version)
+			d.reads.end(s, false, readEnd{f.entry, version})
+			d.reads.point(value.StringView(f.record), f.value, version)
 			return f.entry, f.value, nil
 		}
 	}
-	key, record, err = d.remoteState.FirstRecord(ctx, s)
+	key, record, err = d.remoteState.FirstRecord(ctx, s, unique)
 	if err == nil {
 		d.reads.end(s, false, readEnd{key, d.version()})
 		if key != nil {
 			d.reads.point(kv.RecordKeyOf(key), record, d.version())
 		}
-		if key != nil && d.lookups != nil && d.alone { // others may write what is written often here
+		if key != nil && unique && d.lookups != nil && d.alone { // others may write what is written often here
 			d.lookups.putAgain(s, key, record, d.version())
 		}
 	}
@@ -203,10 +203,9 @@ func (d recordingState) remember(p *pager) *pager {
 // corrected under the lock, and the rest from the database.
 type cachedState struct {
 	remoteState
-	optimism *optimism // of a run without the lock; then there are neither points nor ends
-	points   map[string][]byte
-	ends     map[endKey][]byte
-	ranges   map[string]*readRange
+	points map[string][]byte
+	ends   map[endKey][]byte
+	ranges map[string]*readRange
 
 	claims  map[string]bool // whether transactions of other servers have them
 	foreign bool            // they have any
@@ -299,10 +298,21 @@ func (p Page) id() string {
 	return id
 }
 
-// cachedState takes the answer to a recollection.
-func (c *combinedReads) cachedState(from Snapshot, reply *Reply) *cachedState {
-	r := &cachedState{remoteState: remoteState{from}, points: make(map[string][]byte, len(c.values)), ends: make(map[endKey][]byte, len(c.ends)), ranges: map[string]*readRange{},
-		claims: make(map[string]bool, len(c.claims)), foreign: reply.Foreign}
+// newCachedState makes a state that knows nothing yet.
+func (c *combinedReads) newCachedState(from Snapshot) *cachedState {
+	return &cachedState{
+		remoteState: remoteState{from},
+		points:      make(map[string][]byte, len(c.values)),
+		ends:        make(map[endKey][]byte, len(c.ends)),
+		ranges:      make(map[string]*readRange, len(c.ranges)),
+		claims:      make(map[string]bool, len(c.claims)),
+	}
+}
+
+// answered is the state that the reply to the request describes.
+func (c *combinedReads) answered(from Snapshot, reply *Reply) *cachedState {
+	r := c.newCachedState(from)
+	r.foreign = reply.Foreign
 	for i, claimed := range reply.Claimed {
 		r.claims[c.claims[i]] = claimed
 	}
@@ -317,37 +327,55 @@ func (c *combinedReads) cachedState(from Snapshot, reply *Reply) *cachedState {
 		r.ends[c.ends[i]] = reply.Ends[i].Key
 	}
 	for i, same := range reply.Ranges {
-		seen := c.ranges[i]
-		if !same {
-			continue
-		}
-		if other := r.ranges[seen.page.id()]; other == nil || other.more && len(other.rows) < len(seen.rows) {
-			r.ranges[seen.page.id()] = seen
+		if same {
+			r.addRange(c.ranges[i])
 		}
 	}
 	return r
 }
 
-// point is the value of a key, if it is known.
-func (r *cachedState) point(key []byte) (value []byte, ok bool) {
-	if r.optimism != nil {
-		return r.optimism.point(key)
+// after is the state after the last commit of a history, as far as dry runs have read it;
+// nil if the history does not tell how something is then.
+func (c *combinedReads) after(h *history, from Snapshot) *cachedState {
+	r := c.newCachedState(from)
+	for i, read := range c.values {
+		key := c.request.Points[i].Key
+		v, ok := h.point(key, read)
+		if !ok {
+			return nil
+		}
+		r.points[value.BytesView(key)] = v
 	}
-	value, ok = r.points[string(key)]
-	return value, ok
+	for i, id := range c.ends {
+		found := c.found[i]
+		if found.version == 0 {
+			continue // the run that counts takes it for empty, or does not need it
+		}
+		if !h.unchanged(c.request.Ends[i].Span, found.key, found.version) {
+			return nil
+		}
+		r.ends[id] = found.key
+	}
+	for i, read := range c.ranges {
+		if !h.unchanged(c.request.Ranges[i].Span, nil, read.version) {
+			return nil
+		}
+		r.addRange(read)
+	}
+	return r
 }
 
-// first is the first key of a range, if it is known.
-func (r *cachedState) first(id endKey) (key []byte, ok bool) {
-	if r.optimism != nil {
-		return r.optimism.end(id)
+// addRange adds a range that is as it was read. Of several that begin alike the longest
+// counts.
+func (r *cachedState) addRange(read *readRange) {
+	id := read.page.id()
+	if other := r.ranges[id]; other == nil || other.more && len(other.rows) < len(read.rows) {
+		r.ranges[id] = read
 	}
-	key, ok = r.ends[id]
-	return key, ok
 }
 
 func (r *cachedState) Get(ctx context.Context, key []byte) ([]byte, error) {
-	if v, ok := r.point(key); ok {
+	if v, ok := r.points[string(key)]; ok {
 		return v, nil
 	}
 	v, err := r.remoteState.Get(ctx, key)
@@ -364,7 +392,7 @@ func (r *cachedState) GetMany(ctx context.Context, keys [][]byte, fn func(i int,
 		var missing [][]byte
 		var at []int
 		for i, key := range part {
-			v, ok := r.point(key)
+			v, ok := r.points[string(key)]
 			if values[i] = v; !ok {
 				missing, at = append(missing, key), append(at, i)
 			}
@@ -389,7 +417,7 @@ func (r *cachedState) GetMany(ctx context.Context, keys [][]byte, fn func(i int,
 
 func (r *cachedState) First(ctx context.Context, s kv.Span) ([]byte, error) {
 	id := endKey{string(s.Lo), string(s.Hi), false}
-	if key, ok := r.first(id); ok {
+	if key, ok := r.ends[id]; ok {
 		return key, nil
 	}
 	key, err := r.remoteState.First(ctx, s)
@@ -399,11 +427,11 @@ func (r *cachedState) First(ctx context.Context, s kv.Span) ([]byte, error) {
 	return key, err
 }
 
-func (r *cachedState) FirstRecord(ctx context.Context, s kv.Span) (key, record []byte, err error) {
+func (r *cachedState) FirstRecord(ctx context.Context, s kv.Span, unique bool) (key, record []byte, err error) {
 	id := endKey{string(s.Lo), string(s.Hi), false}
-	key, ok := r.first(id)
+	key, ok := r.ends[id]
 	if !ok {
-		return r.remoteState.FirstRecord(ctx, s)
+		return r.remoteState.FirstRecord(ctx, s, unique)
 	}
 	if key == nil {
 		return nil, nil, nil
@@ -419,7 +447,7 @@ func (r *cachedState) last(s kv.Span) (key []byte, ok bool) {
 }
 
 func (r *cachedState) Scan(ctx context.Context, lo, hi []byte, reverse bool) kv.Iterator {
-	if key, ok := r.first(endKey{string(lo), string(hi), false}); ok && key == nil {
+	if key, ok := r.ends[endKey{string(lo), string(hi), false}]; ok && key == nil {
 		return kv.NoRows{}
 	}
 	return r.replay(newPager(ctx, r.Snapshot, Page{Span: kv.Span{Lo: lo, Hi: hi}, Reverse: reverse}))
@@ -444,7 +472,7 @@ func (r *cachedState) replay(p *pager) kv.Iterator {
 		rows = make([]KV, len(seen.rows))
 		for i, row := range seen.rows {
 			rows[i] = KV{row.Key, nil}
-			v, ok := r.point(kv.RecordKeyOf(row.Key))
+			v, ok := r.points[string(kv.RecordKeyOf(row.Key))]
 			if !ok {
 				return p // not remembered as a whole
 			}
@@ -455,9 +483,6 @@ func (r *cachedState) replay(p *pager) kv.Iterator {
 		for i, row := range seen.rows {
 			rows[i] = KV{row.Key, []byte{}}
 		}
-	}
-	if r.optimism != nil {
-		r.optimism.pages(seen)
 	}
 	p.rows, p.more = rows, seen.more
 	p.behind()

@@ -19,9 +19,9 @@ type cachingState struct {
 }
 
 // FirstRecord returns the first entry of a range and its record.
-func (v cachingState) FirstRecord(ctx context.Context, s kv.Span) (key, record []byte, err error) {
-	key, record, err = v.remoteState.FirstRecord(ctx, s)
-	if h, ok := v.Head(); ok && err == nil && key != nil {
+func (v cachingState) FirstRecord(ctx context.Context, s kv.Span, unique bool) (key, record []byte, err error) {
+	key, record, err = v.remoteState.FirstRecord(ctx, s, unique)
+	if h, ok := v.Head(); ok && unique && err == nil && key != nil {
 		v.lookups.put(s, key, record, h.Version)
 	}
 	return key, record, err
@@ -70,7 +70,7 @@ func (r remoteState) First(ctx context.Context, s kv.Span) ([]byte, error) {
 }
 
 // FirstRecord returns the first entry of a range and its record.
-func (r remoteState) FirstRecord(ctx context.Context, s kv.Span) (key, record []byte, err error) {
+func (r remoteState) FirstRecord(ctx context.Context, s kv.Span, _ bool) (key, record []byte, err error) {
 	reply, err := r.Read(ctx, &Request{Page: &Page{Span: s, Limit: 1, Joined: true}})
 	if err != nil || len(reply.Page) == 0 {
 		return nil, nil, err

@@ -85,7 +85,7 @@ func (t *tx) sure() bool {
 	if !t.engine.store.Current() {
 		return false
 	}
-	now := t.engine.known.Load()
+	now := t.engine.known.catalog.Load()
 	return now != nil && now.version == t.catalog.version
 }
 
@@ -172,7 +172,7 @@ func (t *tx) Holder(c *kv.Coll, x *kv.Index, order []byte) (storage.RecordID, er
 		return t.OwnHolder(c, x, order)
 	}
 	if t.optimistic != nil && c.Num < firstProvisional {
-		t.optimistic.assumeNew(c, x, order)
+		t.assumeFree(c, x, order)
 	}
 	return t.Find(t.Ctx, c, x, order)
 }

@@ -46,7 +46,7 @@ func (e *Engine) hold(ctx context.Context, choose func(*catalog) (Snapshot, erro
 // BeginAt opens a snapshot transaction on the state that a server has numbered. Its
 // catalog is often older than the one in memory.
 func (e *Engine) BeginAt(ctx context.Context, number uint64) (storage.Txn, error) {
-	cat, err := e.latestCatalog()
+	cat, err := e.known.latest()
 	if err != nil {
 		return nil, err
 	}
