@@ -125,7 +125,7 @@ func Open(opts Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := kv.Open(s, kv.Options{Name: "pebble", Persistent: s.persistent(), Indexer: opts.Indexer, HotBytes: opts.hotBytes(), ReadOnly: opts.readOnly, Far: opts.far, Apart: noSpace})
+	e, err := kv.Open(s, kv.Options{Name: "pebble", Persistent: s.persistent(), Indexer: opts.Indexer, ValueCacheBytes: opts.hotBytes(), ReadOnly: opts.readOnly, GapKeys: opts.far, RetrySingly: noSpace})
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

@@ -39,7 +39,7 @@ func (t *Tx) buildHere(c *Coll, spec storage.IndexSpec, maker storage.Index) (*I
 	if err := x.count(c.Info.Namespace, spec.Name, entries); err != nil {
 		return nil, err
 	}
-	if x.single {
+	if x.rowPerOrder {
 		return x, t.addEntries(c, x, entries)
 	}
 	prefix := appendIndexPrefix(nil, c.Num, x.Num)

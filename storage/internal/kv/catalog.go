@@ -86,7 +86,7 @@ func (t *Tx) add(info *storage.Info, again func(*Tx, *storage.Info) error) error
 // addColl puts a new, empty collection into the private root.
 func (t *Tx) addColl(info *storage.Info, lastID storage.RecordID) *Coll {
 	ch := &Change{Description: true}
-	c := &Coll{Num: t.number(), Info: info, LastID: lastID, least: new(least), noted: new(storage.Noted), Change: ch}
+	c := &Coll{Num: t.number(), Info: info, LastID: lastID, firstID: new(firstID), noted: new(storage.Noted), Change: ch}
 	for i := range info.Indexes {
 		c.Indexes = append(c.Indexes, t.NewIndex(info.Indexes[i].Index))
 	}
@@ -244,7 +244,7 @@ func (t *Tx) SetIndex(ns storage.Namespace, spec storage.IndexSpec) error {
 		return err
 	}
 	x := c.Indexes[i]
-	if x.single && !maker.Unique() {
+	if x.rowPerOrder && !maker.Unique() {
 		if x, err = t.buildHere(c, spec, maker); err != nil {
 			return err
 		}

@@ -341,7 +341,7 @@ func (t *Tx) apply(c *Coll, diffs []keydiff.Change, id storage.RecordID) (remove
 		for _, key := range d.Remove {
 			t.removeEntry(c, x, key, id)
 		}
-		if x.single {
+		if x.rowPerOrder {
 			t.changeRows(c, x, d, id)
 		} else {
 			for _, key := range d.Add {
@@ -356,7 +356,7 @@ func (t *Tx) apply(c *Coll, diffs []keydiff.Change, id storage.RecordID) (remove
 func (t *Tx) AddEntry(c *Coll, x *Index, key []byte, id storage.RecordID) {
 	stored := t.entryKey(c, x, key, id)
 	t.Overlay.Set(stored, empty)
-	x.fill(stored)
+	x.fillGap(stored)
 	x.added(key)
 }
 
@@ -365,12 +365,12 @@ func (t *Tx) AddEntry(c *Coll, x *Index, key []byte, id storage.RecordID) {
 func (t *Tx) removeEntry(c *Coll, x *Index, key []byte, id storage.RecordID) {
 	x.Entries--
 	x.bytes -= int64(len(key)) + entryOverhead
-	if x.single {
+	if x.rowPerOrder {
 		t.delRow(c, x, x.Maker.Order(key))
 	} else {
 		stored := t.entryKey(c, x, key, id)
 		t.Overlay.Delete(stored)
-		x.vacate(stored)
+		x.widenGap(stored)
 	}
 }
 
@@ -384,7 +384,7 @@ func (t *Tx) put(c *Coll, id storage.RecordID, was int, stored []byte, is int, f
 	t.Scratch.key = AppendRecordKey(t.Scratch.key[:0], c.Num, id)
 	key := t.arena.keep(t.Scratch.key)
 	if !fresh {
-		t.stale = append(t.stale, t.hot.hash(key))
+		t.overwritten = append(t.overwritten, t.cache.hash(key))
 		if stored != nil {
 			t.renewed = append(t.renewed, key)
 		}

@@ -43,12 +43,12 @@ func (e *Engine) commit(t *Tx) (err error) {
 		e.common.Commits.Add(1)
 	}
 	e.stamps++
-	for _, hash := range t.stale {
-		e.common.hot.wrote(hash, e.stamps)
+	for _, hash := range t.overwritten {
+		e.common.cache.wrote(hash, e.stamps)
 	}
 	for _, key := range t.renewed {
 		if v, _ := t.Overlay.Get(key); v != nil { // not deleted since
-			e.common.hot.renew(key, v, e.stamps)
+			e.common.cache.renew(key, v, e.stamps)
 		}
 	}
 	for _, ch := range t.Changes {

@@ -12,7 +12,7 @@ import (
 type Common struct {
 	Options  Options
 	Backend  Backend
-	hot      *hot
+	cache      *valueCache
 	Claims   claims.Table
 	prepared preparations
 

@@ -18,17 +18,17 @@ type Options struct {
 	Persistent bool
 	// Indexer gives meaning to index specifications. Required.
 	Indexer storage.Indexer
-	// HotBytes is the memory for records that are read again and again.
-	HotBytes int64
+	// ValueCacheBytes is the memory for records that are read again and again.
+	ValueCacheBytes int64
 	// ReadOnly keeps what a crash has left: nothing may be written to the store.
 	ReadOnly bool
-	// Far is over how many deleted keys the scan of an index walks before it
+	// GapKeys is over how many deleted keys the scan of an index walks before it
 	// remembers that there is nothing. 0: no scan does. A store that others write to
 	// needs 0.
-	Far int
-	// Apart reports whether the updates of a group that could not be committed
+	GapKeys int
+	// RetrySingly reports whether the updates of a group that could not be committed
 	// because of err may succeed one by one. Never if nil.
-	Apart func(err error) bool
+	RetrySingly func(err error) bool
 	// Watched reports whether other servers must see the commits to a collection at
 	// once, because they keep what is in it. None if nil.
 	Watched func(storage.Namespace) bool
@@ -43,9 +43,9 @@ type Engine struct {
 	common  Common
 	store   Store
 	current atomic.Pointer[State] // what readers see; nil when closed
-	showing sync.Mutex            // held while current changes
+	publishing sync.Mutex            // held while current changes
 	writer  chan struct{}         // holds one token: the right to write
-	tip     *State                // what writers see: current, or ahead of it; guarded by writer
+	writerState     *State                // what writers see: current, or ahead of it; guarded by writer
 	shared  share.Queue
 	scratch Scratch       // guarded by writer
 	stamps  uint64        // the last stamp that a commit has given; guarded by writer
@@ -70,7 +70,7 @@ func Open(store Store, opts Options) (*Engine, error) {
 		return nil, errors.New("kv: no indexer")
 	}
 	e := &Engine{store: store, writer: make(chan struct{}, 1)}
-	e.common.Options, e.common.Backend, e.common.hot = opts, backend{e}, newHot(opts.HotBytes)
+	e.common.Options, e.common.Backend, e.common.cache = opts, backend{e}, newValueCache(opts.ValueCacheBytes)
 	e.life, e.end = context.WithCancel(context.Background())
 	r, err := e.load()
 	var s *State
@@ -213,26 +213,26 @@ func (e *Engine) advance(r *Root) (*State, error) {
 		return nil, err
 	}
 	s := &State{root: r, snap: snap, place: 1, stamp: e.stamps}
-	if e.tip != nil {
-		s.place = e.tip.place + 1
-		e.tip.release()
+	if e.writerState != nil {
+		s.place = e.writerState.place + 1
+		e.writerState.release()
 	}
 	s.refs.Store(2)
-	e.tip = s
+	e.writerState = s
 	return s, nil
 }
 
 // show makes a state, whose writes are safe, the latest one, unless a later one
 // is. It takes over the reference.
 func (e *Engine) show(s *State) {
-	e.showing.Lock()
+	e.publishing.Lock()
 	old := e.current.Load()
 	if old == nil || old.place > s.place { // closed, or overtaken
 		old = s
 	} else {
 		e.current.Store(s)
 	}
-	e.showing.Unlock()
+	e.publishing.Unlock()
 	old.release()
 }
 
@@ -246,14 +246,14 @@ func (e *Engine) publish(r *Root) error {
 	return err
 }
 
-// last returns the state after the last commit, which must be released. The
+// lastWritten returns the state after the last commit, which must be released. The
 // caller has the right to write.
-func (e *Engine) last() (*State, error) {
+func (e *Engine) lastWritten() (*State, error) {
 	if e.current.Load() == nil {
 		return nil, storage.ErrClosed
 	}
-	e.tip.refs.Add(1)
-	return e.tip, nil
+	e.writerState.refs.Add(1)
+	return e.writerState, nil
 }
 
 // latest returns the latest state, which must be released.
@@ -385,11 +385,11 @@ func (e *Engine) Close() error {
 		e.end()
 		<-e.writer
 		defer e.unlockWriter()
-		e.showing.Lock()
+		e.publishing.Lock()
 		s := e.current.Swap(nil)
-		e.showing.Unlock()
+		e.publishing.Unlock()
 		s.release()
-		e.tip.release()
+		e.writerState.release()
 		e.closeErr = e.store.Close()
 	})
 	return e.closeErr

@@ -29,8 +29,8 @@ func (g *gap) has(key []byte) bool {
 // change.
 type gaps []gap
 
-// mostGaps is how many gaps an index remembers.
-const mostGaps = 8
+// maxGaps is how many gaps an index remembers.
+const maxGaps = 8
 
 // skip returns the least key, not below the given one, that is in no gap.
 func (g gaps) skip(key []byte) []byte {
@@ -69,11 +69,11 @@ func (g gaps) with(n gap) gaps {
 		}
 	}
 	out = slices.Insert(out, at, n)
-	if len(out) <= mostGaps {
+	if len(out) <= maxGaps {
 		return out
 	}
 	if at == 0 {
-		return out[:mostGaps]
+		return out[:maxGaps]
 	}
 	return out[1:]
 }
@@ -103,7 +103,7 @@ func (g gaps) without(key []byte) gaps {
 	if bytes.Compare(g[i].lo, key) < 0 {
 		parts = append(parts, gap{g[i].lo, bytes.Clone(key)})
 	}
-	if next := following(key); bytes.Compare(next, g[i].hi) < 0 && (len(g) < mostGaps || parts == nil) {
+	if next := following(key); bytes.Compare(next, g[i].hi) < 0 && (len(g) < maxGaps || parts == nil) {
 		parts = append(parts, gap{next, g[i].hi})
 	}
 	return slices.Concat(g[:i], parts, g[i+1:])
@@ -112,8 +112,8 @@ func (g gaps) without(key []byte) gaps {
 // following is the first key behind another one.
 func following(key []byte) []byte { return append(key[:len(key):len(key)], 0) }
 
-// known are the gaps that the index remembers.
-func (x *Index) known() gaps {
+// knownGaps are the gaps that the index remembers.
+func (x *Index) knownGaps() gaps {
 	if g := x.gaps.Load(); g != nil {
 		return *g
 	}
@@ -127,23 +127,23 @@ func (x *Index) note(n gap) {
 		return
 	}
 	old := x.gaps.Load()
-	g := x.known().with(n)
+	g := x.knownGaps().with(n)
 	x.gaps.CompareAndSwap(old, &g)
 }
 
-// fill takes a key that is written out of the gaps. Only the writer to which the index
+// fillGap takes a key that is written out of the gaps. Only the writer to which the index
 // belongs calls it.
-func (x *Index) fill(key []byte) {
+func (x *Index) fillGap(key []byte) {
 	if old := x.gaps.Load(); old != nil {
 		g := old.without(key)
 		x.gaps.Store(&g)
 	}
 }
 
-// vacate adds a key that is removed to a gap that ends at it. Only the writer to which
+// widenGap adds a key that is removed to a gap that ends at it. Only the writer to which
 // the index belongs calls it.
-func (x *Index) vacate(key []byte) {
-	for _, g := range x.known() {
+func (x *Index) widenGap(key []byte) {
+	for _, g := range x.knownGaps() {
 		if bytes.Equal(g.hi, key) {
 			x.note(gap{g.hi, following(key)})
 			return
@@ -151,17 +151,17 @@ func (x *Index) vacate(key []byte) {
 	}
 }
 
-// vacateRange notes that a ranged delete has removed every entry from the beginning of
+// noteGap notes that a ranged delete has removed every entry from the beginning of
 // a range to the last that it has visited.
-func (x *Index) vacateRange(c *Coll, keys storage.KeyRange, out storage.RangeDeleted) {
+func (x *Index) noteGap(c *Coll, keys storage.KeyRange, out storage.RangeDeleted) {
 	if keys.Reverse || out.Visited == 0 || out.Removed < out.Visited {
 		return
 	}
-	if x.single && len(x.Maker.Order(keys.Lo)) != len(keys.Lo) {
+	if x.rowPerOrder && len(x.Maker.Order(keys.Lo)) != len(keys.Lo) {
 		return // the first row may have been left out
 	}
 	stored := func(key []byte, id storage.RecordID) []byte {
-		if x.single {
+		if x.rowPerOrder {
 			return appendRowKey(nil, c.Num, x.Num, x.Maker.Order(key))
 		}
 		return appendEntryKey(nil, c.Num, x.Num, key, id)
@@ -177,7 +177,7 @@ func (x *Index) vacateRange(c *Coll, keys storage.KeyRange, out storage.RangeDel
 
 // spanIn is the part of an index that a scan visits.
 func spanIn(c *Coll, x *Index, r storage.KeyRange) Span {
-	if x.single {
+	if x.rowPerOrder {
 		return rowSpan(c, x, r)
 	}
 	return entrySpan(c, x, r)
@@ -185,10 +185,10 @@ func spanIn(c *Coll, x *Index, r storage.KeyRange) Span {
 
 // scanIndex iterates over a part of an index.
 func (r reader) scanIndex(ctx context.Context, x *Index, s Span, reverse bool) Iterator {
-	if reverse || r.far == 0 {
+	if reverse || r.gapKeys == 0 {
 		return r.scan(ctx, s, reverse)
 	}
-	g := &gapped{r: r, ctx: ctx, x: x, gaps: x.known(), lo: s.Lo, hi: s.Hi}
+	g := &gapped{r: r, ctx: ctx, x: x, gaps: x.knownGaps(), lo: s.Lo, hi: s.Hi}
 	if len(g.gaps) > 0 {
 		g.r, g.lo = r.frozen(s), g.gaps.skip(s.Lo)
 	}
@@ -209,7 +209,7 @@ type gapped struct {
 	gaps     gaps
 	lo, hi   []byte
 	begun    bool
-	far      bool   // it walked far and found nothing
+	wide      bool   // it walked far and found nothing
 	resume   []byte // the end of the gap behind the present key; nil: there is no gap
 }
 
@@ -225,10 +225,10 @@ func (g *gapped) Next() bool {
 	ok := g.Iterator.Next()
 	if !g.begun {
 		g.begun = true
-		if far := g.walked() >= g.r.far; far && ok {
+		if far := g.walked() >= g.r.gapKeys; far && ok {
 			g.x.note(gap{g.lo, bytes.Clone(g.Key())})
 		} else {
-			g.far = far
+			g.wide = far
 		}
 	}
 	if ok && len(g.gaps) > 0 {
@@ -266,7 +266,7 @@ func (g *gapped) walked() int {
 // Close releases the iterator and returns the error that ended it.
 func (g *gapped) Close() error {
 	err := g.Iterator.Close()
-	if err == nil && g.far {
+	if err == nil && g.wide {
 		g.x.note(gap{g.lo, g.hi})
 	}
 	return err

@@ -18,11 +18,11 @@ func TestGaps(t *testing.T) {
 			case 0:
 				k := key("fill")
 				present[k] = true
-				x.fill([]byte{k})
+				x.fillGap([]byte{k})
 			case 1:
 				k := key("vacate")
 				delete(present, k)
-				x.vacate([]byte{k})
+				x.widenGap([]byte{k})
 			case 2: // a scan from lo notes what is before its first key
 				lo := key("lo")
 				hi := lo
@@ -34,17 +34,17 @@ func TestGaps(t *testing.T) {
 				lo, hi := key("first"), key("last")
 				for k := lo; k <= hi; k++ {
 					delete(present, k)
-					x.vacate([]byte{k})
+					x.widenGap([]byte{k})
 				}
 				x.note(gap{[]byte{lo}, following([]byte{hi})})
 			}
-			checkGaps(rt, x.known(), present)
+			checkGaps(rt, x.knownGaps(), present)
 		}
 	})
 }
 
 func checkGaps(rt *rapid.T, known gaps, present map[byte]bool) {
-	if len(known) > mostGaps {
+	if len(known) > maxGaps {
 		rt.Fatalf("%d gaps", len(known))
 	}
 	for i, g := range known {
@@ -75,12 +75,12 @@ func checkGaps(rt *rapid.T, known gaps, present map[byte]bool) {
 func TestGapDivided(t *testing.T) {
 	x := &Index{}
 	x.note(gap{[]byte{1}, []byte{9}})
-	x.fill([]byte{5})
-	if g := x.known(); len(g) != 2 || string(g.skip([]byte{1})) != "\x05" || string(g.behind([]byte{5})) != "\x09" {
+	x.fillGap([]byte{5})
+	if g := x.knownGaps(); len(g) != 2 || string(g.skip([]byte{1})) != "\x05" || string(g.behind([]byte{5})) != "\x09" {
 		t.Fatalf("%x", g)
 	}
-	x.vacate([]byte{5})
-	if g := x.known(); len(g) != 1 || string(g.skip([]byte{1})) != "\x09" {
+	x.widenGap([]byte{5})
+	if g := x.knownGaps(); len(g) != 1 || string(g.skip([]byte{1})) != "\x09" {
 		t.Fatalf("%x", g)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// hot keeps values that single reads have found, so that reading them again
+// valueCache keeps values that single reads have found, so that reading them again
 // costs no search in the store. A transaction on a state of any age finds in it
 // what its state has, or nothing.
 //
@@ -17,44 +17,44 @@ import (
 // do so for what it inserts, because the cache never keeps that a key is not
 // there; so new records invalidate nothing. A record that is in the cache is renewed
 // when it is updated.
-type hot struct {
+type valueCache struct {
 	seed    maphash.Seed
 	written [1 << 16]atomic.Uint64
-	shards  [hotShards]hotShard
+	shards  [cacheShards]cacheShard
 }
 
-const hotShards = 64
+const cacheShards = 64
 
-// hotShard is a part of the cache with a lock and a limit of its own.
-type hotShard struct {
+// cacheShard is a part of the cache with a lock and a limit of its own.
+type cacheShard struct {
 	mu    sync.Mutex
 	at    map[string]int // slots by their keys
-	slots []hotSlot
+	slots []cacheSlot
 	free  []int
 	hand  int // where the search for a slot that may go continues
 	bytes int
 	limit int
 }
 
-// hotSlot is a value and the stamp of the state at which it was read.
-type hotSlot struct {
+// cacheSlot is a value and the stamp of the state at which it was read.
+type cacheSlot struct {
 	key   string // "" if the slot is free
 	value []byte
 	stamp uint64
 	used  bool // since the hand passed
 }
 
-// hotOverhead is what a value takes beside its own bytes and those of its key.
-const hotOverhead = 128
+// cacheOverhead is what a value takes beside its own bytes and those of its key.
+const cacheOverhead = 128
 
-// newHot returns a cache of about so many bytes, or nil if that is too little to
+// newValueCache returns a cache of about so many bytes, or nil if that is too little to
 // keep anything.
-func newHot(bytes int64) *hot {
-	limit := int(bytes / hotShards)
+func newValueCache(bytes int64) *valueCache {
+	limit := int(bytes / cacheShards)
 	if limit <= 0 {
 		return nil
 	}
-	h := &hot{seed: maphash.MakeSeed()}
+	h := &valueCache{seed: maphash.MakeSeed()}
 	for i := range h.shards {
 		h.shards[i].at = map[string]int{}
 		h.shards[i].limit = limit
@@ -63,28 +63,28 @@ func newHot(bytes int64) *hot {
 }
 
 // hash identifies a key. The cache may be nil.
-func (h *hot) hash(key []byte) uint64 {
+func (h *valueCache) hash(key []byte) uint64 {
 	if h == nil {
 		return 0
 	}
 	return maphash.Bytes(h.seed, key)
 }
 
-func (h *hot) shard(hash uint64) *hotShard { return &h.shards[hash%hotShards] }
+func (h *valueCache) shard(hash uint64) *cacheShard { return &h.shards[hash%cacheShards] }
 
-func (h *hot) lastWrite(hash uint64) *atomic.Uint64 {
+func (h *valueCache) lastWrite(hash uint64) *atomic.Uint64 {
 	return &h.written[hash>>32%uint64(len(h.written))]
 }
 
 // wrote notes that a commit has changed the value of a key.
-func (h *hot) wrote(hash, stamp uint64) {
+func (h *valueCache) wrote(hash, stamp uint64) {
 	if h != nil {
 		h.lastWrite(hash).Store(stamp)
 	}
 }
 
 // get returns the value that a key has in the state of a stamp, if that is known.
-func (h *hot) get(key []byte, hash, stamp uint64) []byte {
+func (h *valueCache) get(key []byte, hash, stamp uint64) []byte {
 	if h == nil {
 		return nil
 	}
@@ -101,12 +101,12 @@ func (h *hot) get(key []byte, hash, stamp uint64) []byte {
 
 // put keeps a value that was read in the state of a stamp. The value must not
 // change.
-func (h *hot) put(key []byte, hash uint64, value []byte, stamp uint64) {
+func (h *valueCache) put(key []byte, hash uint64, value []byte, stamp uint64) {
 	if h == nil || h.lastWrite(hash).Load() > stamp {
 		return
 	}
 	s := h.shard(hash)
-	size := len(key) + len(value) + hotOverhead
+	size := len(key) + len(value) + cacheOverhead
 	if size > s.limit/8 {
 		return
 	}
@@ -121,12 +121,12 @@ func (h *hot) put(key []byte, hash uint64, value []byte, stamp uint64) {
 	for s.bytes+size > s.limit {
 		s.evict()
 	}
-	s.add(hotSlot{key: string(key), value: value, stamp: stamp})
+	s.add(cacheSlot{key: string(key), value: value, stamp: stamp})
 }
 
 // renew replaces the value that a key has in the cache, if any, by that of a commit,
 // which must not change.
-func (h *hot) renew(key, value []byte, stamp uint64) {
+func (h *valueCache) renew(key, value []byte, stamp uint64) {
 	if h == nil {
 		return
 	}
@@ -148,9 +148,9 @@ func (h *hot) renew(key, value []byte, stamp uint64) {
 	}
 }
 
-func (s *hotSlot) size() int { return len(s.key) + len(s.value) + hotOverhead }
+func (s *cacheSlot) size() int { return len(s.key) + len(s.value) + cacheOverhead }
 
-func (s *hotShard) add(slot hotSlot) {
+func (s *cacheShard) add(slot cacheSlot) {
 	i := len(s.slots)
 	if n := len(s.free); n > 0 {
 		i, s.free = s.free[n-1], s.free[:n-1]
@@ -162,16 +162,16 @@ func (s *hotShard) add(slot hotSlot) {
 	s.bytes += slot.size()
 }
 
-func (s *hotShard) remove(i int) {
+func (s *cacheShard) remove(i int) {
 	s.bytes -= s.slots[i].size()
 	delete(s.at, s.slots[i].key)
-	s.slots[i] = hotSlot{}
+	s.slots[i] = cacheSlot{}
 	s.free = append(s.free, i)
 }
 
 // evict removes the next value that was not used since the hand passed it. There
 // is at least one value.
-func (s *hotShard) evict() {
+func (s *cacheShard) evict() {
 	for {
 		i := s.hand
 		s.hand = (s.hand + 1) % len(s.slots)

@@ -13,7 +13,7 @@ import (
 func TestHot(t *testing.T) {
 	found := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		h := newHot(hotShards * int64(rapid.SampledFrom([]int{1500, 4000, 1 << 20}).Draw(rt, "limit")))
+		h := newValueCache(cacheShards * int64(rapid.SampledFrom([]int{1500, 4000, 1 << 20}).Draw(rt, "limit")))
 		states := []map[int][]byte{{}} // by their stamps
 		number := rapid.IntRange(0, 400)
 		for range rapid.IntRange(1, 300).Draw(rt, "steps") {
@@ -69,7 +69,7 @@ func hotKey(k int) []byte { return fmt.Appendf(nil, "key %d", k) }
 
 // checkShards checks that the shards count what they have, and keep their
 // limits.
-func checkShards(rt *rapid.T, h *hot) {
+func checkShards(rt *rapid.T, h *valueCache) {
 	for i := range h.shards {
 		s := &h.shards[i]
 		bytes := 0
@@ -88,7 +88,7 @@ func checkShards(rt *rapid.T, h *hot) {
 
 // TestHotSet: a set of values that fits stays, also while many others are read once.
 func TestHotSet(t *testing.T) {
-	h := newHot(hotShards * 40_000)
+	h := newValueCache(cacheShards * 40_000)
 	read := func(k int) (found bool) {
 		key := hotKey(k)
 		if found = h.get(key, h.hash(key), 1) != nil; !found {

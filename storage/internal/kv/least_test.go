@@ -8,7 +8,7 @@ import (
 
 // TestLeast: what a state knows about the beginning is used for it and for later states.
 func TestLeast(t *testing.T) {
-	var l least
+	var l firstID
 	check := func(stamp uint64, id storage.RecordID, known bool) {
 		t.Helper()
 		if got, ok := l.at(stamp); got != id || ok != known {

@@ -128,7 +128,7 @@ func (e *Engine) startPreparation(ctx context.Context, ns storage.Namespace, spe
 		return nil, nil, err
 	}
 	defer e.unlockWriter()
-	base, err := e.last()
+	base, err := e.lastWritten()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -156,7 +156,7 @@ func (e *Engine) endPreparation(p *preparation) {
 	}
 	defer e.unlockWriter()
 	key := numberKey(spaceBuilding, p.index.Num)
-	s, err := e.last()
+	s, err := e.lastWritten()
 	if err != nil {
 		return
 	}
@@ -221,7 +221,7 @@ func (e *Engine) countFilled(ctx context.Context, p *preparation, c *Coll, x *In
 	}
 	defer s.release()
 	now := reader{snap: s.snap}
-	if !x.single {
+	if !x.rowPerOrder {
 		return now.countStored(ctx, c, p.spec.Name, x)
 	}
 	n, err := now.countRows(ctx, c, x)
@@ -273,7 +273,7 @@ type filler struct {
 
 // addRecord adds the entries of a record, whose keys are in order.
 func (f *filler) addRecord(x *Index, keys [][]byte, id storage.RecordID) {
-	if !x.single {
+	if !x.rowPerOrder {
 		for _, key := range keys {
 			f.add(appendEntry(bytes.Clone(f.prefix), key, id), empty)
 		}
@@ -296,7 +296,7 @@ func (f *filler) flush() error {
 		return err
 	}
 	defer f.e.unlockWriter()
-	s, err := f.e.last()
+	s, err := f.e.lastWritten()
 	if err != nil {
 		return err
 	}
@@ -408,7 +408,7 @@ func (t *Tx) addKeys(c *Coll, x *Index, name string, keys [][]byte, id storage.R
 			}
 		}
 	}
-	if x.single {
+	if x.rowPerOrder {
 		t.changeRows(c, x, &keydiff.Change{Add: keys, Keys: keys}, id)
 		return nil
 	}

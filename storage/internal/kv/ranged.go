@@ -35,8 +35,8 @@ func (h *collection) DeleteRange(d *storage.RangeDelete) (out storage.RangeDelet
 		h.tx.recordDelete(h.ns, c.Num, r.ID)
 	}
 	out = p.Result()
-	if x := c.Index(d.Index); x != nil && h.tx.far > 0 {
-		x.vacateRange(c, d.Keys, out)
+	if x := c.Index(d.Index); x != nil && h.tx.gapKeys > 0 {
+		x.noteGap(c, d.Keys, out)
 	}
 	return out, nil
 }
@@ -54,5 +54,5 @@ func (h *collection) pick(c *Coll, d *storage.RangeDelete) (*ranged.Picks, error
 		return nil, storage.ErrNoIndex
 	}
 	p := ranged.New(d, x.Multikey != 0, claim)
-	return p, p.End(h.tx.scanBounded(h.tx.Ctx, c, x, d.Keys, d.Most, p.Visit))
+	return p, p.End(h.tx.scanJoinedMax(h.tx.Ctx, c, x, d.Keys, d.Most, p.Visit))
 }

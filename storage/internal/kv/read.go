@@ -12,40 +12,40 @@ import (
 type reader struct {
 	snap    Snapshot
 	Overlay *Overlay // nil: none
-	hot     *hot     // nil: what is read is not kept
+	cache     *valueCache     // nil: what is read is not kept
 	stamp   uint64   // of the snapshot
-	far     int      // how far a scan must walk to note a gap; 0: there are no gaps
+	gapKeys     int      // how far a scan must walk to note a gap; 0: there are no gaps
 	hint    ScanHint
 }
 
-// getHot returns a value, which must not be changed, or nil. keep says that the value is likely to be read
+// getCached returns a value, which must not be changed, or nil. keep says that the value is likely to be read
 // again.
-func (r reader) getHot(ctx context.Context, key []byte, keep bool) ([]byte, error) {
+func (r reader) getCached(ctx context.Context, key []byte, keep bool) ([]byte, error) {
 	if v, ok := r.Overlay.Get(key); ok {
 		return v, nil
 	}
-	hash := r.hot.hash(key)
-	if v := r.hot.get(key, hash, r.stamp); v != nil {
+	hash := r.cache.hash(key)
+	if v := r.cache.get(key, hash, r.stamp); v != nil {
 		return v, nil
 	}
 	v, err := r.snap.Get(ctx, key)
 	if keep && err == nil && v != nil {
-		r.hot.put(key, hash, v, r.stamp)
+		r.cache.put(key, hash, v, r.stamp)
 	}
 	return v, err
 }
 
-// fewKeys is how many values are read together one by one, through the cache.
-const fewKeys = 32
+// maxCachedKeys is how many values are read together one by one, through the cache.
+const maxCachedKeys = 32
 
 // getMany calls fn with the values that exist, in the order of keys, until it
 // returns false.
 func (r reader) getMany(ctx context.Context, keys [][]byte, fn func(i int, value []byte) bool) error {
-	if len(keys) > fewKeys && (r.Overlay == nil || r.Overlay.writes.Len() == 0) {
+	if len(keys) > maxCachedKeys && (r.Overlay == nil || r.Overlay.writes.Len() == 0) {
 		return r.snap.GetMany(ctx, keys, fn)
 	}
 	for i, key := range keys {
-		v, err := r.getHot(ctx, key, len(keys) <= fewKeys)
+		v, err := r.getCached(ctx, key, len(keys) <= maxCachedKeys)
 		if err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func (r reader) stored(ctx context.Context, c *Coll, id storage.RecordID) ([]byt
 		return nil, nil
 	}
 	var room [recordPrefix + idSize]byte
-	return r.getHot(ctx, AppendRecordKey(room[:0], c.Num, id), true)
+	return r.getCached(ctx, AppendRecordKey(room[:0], c.Num, id), true)
 }
 
 // storedOnce reads the value of a record that is about to change.
@@ -94,13 +94,13 @@ func (r reader) storedOnce(ctx context.Context, c *Coll, id storage.RecordID) ([
 	if id <= 0 {
 		return nil, nil
 	}
-	return r.getHot(ctx, AppendRecordKey(room[:0], c.Num, id), false)
+	return r.getCached(ctx, AppendRecordKey(room[:0], c.Num, id), false)
 }
 
 // Find returns the first record whose entry in an index has the key as its
 // Order part, or 0.
 func (r reader) Find(ctx context.Context, c *Coll, x *Index, key []byte) (id storage.RecordID, err error) {
-	if x.single {
+	if x.rowPerOrder {
 		return r.findRow(ctx, c, x, key)
 	}
 	var room [128]byte
@@ -131,7 +131,7 @@ func (r reader) greatest(ctx context.Context, c *Coll, x *Index) ([]byte, error)
 	it := r.scan(ctx, IndexSpan(c.Num, x.Num), true)
 	key, err := []byte{}, error(nil)
 	if it.Next() {
-		if key = append(key, it.Key()[entryPrefix:]...); !x.single {
+		if key = append(key, it.Key()[entryPrefix:]...); !x.rowPerOrder {
 			key, _, err = parseEntry(nil, key)
 		}
 	}
@@ -186,8 +186,8 @@ func (r reader) ScanRecords(ctx context.Context, c *Coll, rg storage.Range, fn f
 	if rg.Reverse {
 		return r.scanIDs(ctx, c, low, high, true, fn)
 	}
-	least, known := c.least.at(r.stamp)
-	if known && low <= least && r.hot != nil && !r.Overlay.Has(recordSpan(c.Num)) {
+	least, known := c.firstID.at(r.stamp)
+	if known && low <= least && r.cache != nil && !r.Overlay.Has(recordSpan(c.Num)) {
 		return r.scanFirst(ctx, c, least, high, fn)
 	}
 	return r.scanIDs(ctx, c, max(low, least), high, false, fn)
@@ -205,7 +205,7 @@ func (r reader) scanFirst(ctx context.Context, c *Coll, low, high storage.Record
 	if first == 0 && err == nil && high == noLimit {
 		first = c.LastID + 1
 	}
-	c.least.raise(first, r.stamp)
+	c.firstID.raise(first, r.stamp)
 	return err
 }
 
@@ -283,16 +283,16 @@ type pieces struct {
 
 // The size of pieces.
 const (
-	leastPiece = 512
-	mostPiece  = 16 << 10
+	minPiece = 512
+	maxPiece  = 16 << 10
 )
 
 func (p *pieces) keep(b []byte) []byte {
-	if len(b) > mostPiece/4 {
+	if len(b) > maxPiece/4 {
 		return bytes.Clone(b)
 	}
 	if cap(p.room)-len(p.room) < len(b) {
-		p.size = min(max(leastPiece, 2*p.size, len(b)), mostPiece)
+		p.size = min(max(minPiece, 2*p.size, len(b)), maxPiece)
 		p.room = make([]byte, 0, p.size)
 	}
 	start := len(p.room)
@@ -326,7 +326,7 @@ func entrySpan(c *Coll, x *Index, r storage.KeyRange) Span {
 
 // scanEntries walks index entries within a range until fn returns false.
 func (r reader) scanEntries(ctx context.Context, c *Coll, x *Index, rg storage.KeyRange, fn func(key []byte, id storage.RecordID) bool) error {
-	if x.single {
+	if x.rowPerOrder {
 		return r.scanRows(ctx, c, x, rg, fn)
 	}
 	s := entrySpan(c, x, rg)
@@ -360,7 +360,7 @@ func walkEntries(it Iterator, fn func(key []byte, id storage.RecordID) bool) err
 // Records that entries lead to are read in batches, of few at first.
 const (
 	firstBatch = 8
-	mostBatch  = 256
+	maxBatch  = 256
 )
 
 // batch collects entries whose records are to be read.
@@ -408,12 +408,12 @@ func (b *batch) read(ctx context.Context, r reader, fn func(key []byte, r storag
 
 // scanJoined walks index entries with their records until fn returns false.
 func (r reader) scanJoined(ctx context.Context, c *Coll, x *Index, rg storage.KeyRange, fn func(key []byte, r storage.Record) bool) error {
-	return r.scanBounded(ctx, c, x, rg, 0, fn)
+	return r.scanJoinedMax(ctx, c, x, rg, 0, fn)
 }
 
-// scanBounded is scanJoined for a caller that takes about most entries; 0: it is
+// scanJoinedMax is scanJoined for a caller that takes about most entries; 0: it is
 // not known how many. It reads no more records at a time than are wanted.
-func (r reader) scanBounded(ctx context.Context, c *Coll, x *Index, rg storage.KeyRange, most int, fn func(key []byte, r storage.Record) bool) error {
+func (r reader) scanJoinedMax(ctx context.Context, c *Coll, x *Index, rg storage.KeyRange, max int, fn func(key []byte, r storage.Record) bool) error {
 	if j, ok := r.snap.(Joiner); ok && !r.Overlay.Has(dataSpan(c.Num)) {
 		s := entrySpan(c, x, rg)
 		if bytes.Compare(s.Lo, s.Hi) >= 0 {
@@ -424,18 +424,18 @@ func (r reader) scanBounded(ctx context.Context, c *Coll, x *Index, rg storage.K
 	records := r.frozen(recordSpan(c.Num))
 	var b batch
 	size, more := firstBatch, true
-	if most > 0 {
-		size = min(most, mostBatch)
+	if max > 0 {
+		size = min(max, maxBatch)
 	}
 	var failed error
 	err := r.scanEntries(ctx, c, x, rg, func(key []byte, id storage.RecordID) bool {
 		if b.add(c.Num, key, id); len(b.ids) < size {
 			return true
 		}
-		if most -= len(b.ids); most > 0 {
-			size = min(most, mostBatch)
+		if max -= len(b.ids); max > 0 {
+			size = min(max, maxBatch)
 		} else {
-			size = min(2*size, mostBatch)
+			size = min(2*size, maxBatch)
 		}
 		more, failed = b.read(ctx, records, fn)
 		return more && failed == nil

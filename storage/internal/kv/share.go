@@ -38,5 +38,5 @@ func (s sharing) BeginGroup(ctx context.Context) (share.Run, error) {
 
 // Apart reports whether the updates of a group may succeed one by one.
 func (s sharing) Apart(err error) bool {
-	return s.e.common.Options.Apart != nil && s.e.common.Options.Apart(err)
+	return s.e.common.Options.RetrySingly != nil && s.e.common.Options.RetrySingly(err)
 }

@@ -78,7 +78,7 @@ type Coll struct {
 	count   int64
 	size    int64
 	LastID  storage.RecordID
-	least   *least         // one for all states
+	firstID   *firstID         // one for all states
 	Stamp   uint64         // of the commit that made this state; 0: as it was loaded
 	noted   *storage.Noted // one for all states
 	Change  *Change
@@ -97,7 +97,7 @@ type Index struct {
 	Entries  int64
 	bytes    int64
 	Multikey storage.Multikey
-	single   bool             // one row for each Order, see unique.go
+	rowPerOrder   bool             // one row for each Order, see unique.go
 	FilledTo storage.RecordID // up to which records have been added while it is being built
 	// MaxKey is at least the key of each entry, or nil if that is not known: an Order
 	// behind it is new. Only writers to unique indexes need it.
@@ -108,7 +108,7 @@ type Index struct {
 
 // copyTo makes another index the same.
 func (x *Index) copyTo(y *Index) {
-	y.Num, y.Maker, y.single, y.MaxKey = x.Num, x.Maker, x.single, x.MaxKey
+	y.Num, y.Maker, y.rowPerOrder, y.MaxKey = x.Num, x.Maker, x.rowPerOrder, x.MaxKey
 	y.Entries, y.bytes, y.Multikey, y.FilledTo = x.Entries, x.bytes, x.Multikey, x.FilledTo
 	y.gaps.Store(x.gaps.Load())
 }

@@ -44,7 +44,7 @@ func (c *Coll) CatalogDoc() value.Doc {
 		x := &info.Indexes[i]
 		b.StartDocument("").String("name", x.Name).Document("spec", orEmpty(x.Spec))
 		b.Int64("number", int64(c.Indexes[i].Num))
-		if c.Indexes[i].single {
+		if c.Indexes[i].rowPerOrder {
 			b.Bool("single", true)
 		}
 		b.End()
@@ -84,14 +84,14 @@ func ParseCatalog(num uint32, b []byte) (*Coll, error) {
 	if v := doc.Lookup("options"); !v.IsMissing() {
 		info.Options = v.Doc()
 	}
-	c := &Coll{Num: num, Info: info, least: new(least), noted: new(storage.Noted)}
+	c := &Coll{Num: num, Info: info, firstID: new(firstID), noted: new(storage.Noted)}
 	for it := doc.Lookup("indexes").Doc().Iter(); it.Next(); {
 		x := it.Value().Doc()
 		info.Indexes = append(info.Indexes, storage.IndexInfo{IndexSpec: storage.IndexSpec{
 			Name: x.Lookup("name").Str(),
 			Spec: x.Lookup("spec").Doc(),
 		}})
-		c.Indexes = append(c.Indexes, &Index{Num: uint32(x.Lookup("number").Int64()), single: x.Lookup("single").Bool()})
+		c.Indexes = append(c.Indexes, &Index{Num: uint32(x.Lookup("number").Int64()), rowPerOrder: x.Lookup("single").Bool()})
 	}
 	for it := doc.Lookup("building").Doc().Iter(); it.Next(); {
 		x := it.Value().Doc()

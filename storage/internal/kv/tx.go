@@ -25,7 +25,7 @@ type Tx struct {
 	Scratch  *Scratch
 	arena    arena
 	written  []writtenRecord // in collections with an index that is being prepared
-	stale    []uint64        // hashes of keys of the cache whose values change
+	overwritten    []uint64        // hashes of keys of the cache whose values change
 	renewed  [][]byte        // keys of records that are updated
 	after    *State          // after the commit, until that has settled
 	wait     func() error    // until the writes are safe
@@ -79,7 +79,7 @@ func (e *Engine) beginWrite(ctx context.Context) (*Tx, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	base, err := e.last()
+	base, err := e.lastWritten()
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (e *Engine) beginWrite(ctx context.Context) (*Tx, error) {
 
 // on makes a transaction on a state, and takes over the reference to it.
 func (e *Engine) on(ctx context.Context, base *State) *Tx {
-	return &Tx{Common: &e.common, Ctx: ctx, Start: base, Root: base.root, reader: reader{snap: base.snap, hot: e.common.hot, stamp: base.stamp, far: e.common.Options.Far}}
+	return &Tx{Common: &e.common, Ctx: ctx, Start: base, Root: base.root, reader: reader{snap: base.snap, cache: e.common.cache, stamp: base.stamp, gapKeys: e.common.Options.GapKeys}}
 }
 
 // Init completes a transaction of a store that other servers use, too. It takes over the
@@ -231,14 +231,14 @@ func (t *Tx) Databases(from string, each func(db string) bool) error {
 
 // CommitStamp gives the next stamp to an Update. That of a snapshot transaction
 // would not be in the order of the commits.
-func (t *Tx) CommitStamp(least uint64) (uint64, error) {
+func (t *Tx) CommitStamp(min uint64) (uint64, error) {
 	if err := t.usable(false); err != nil {
 		return 0, err
 	}
 	if !t.writable || t.Txn != nil {
 		return 0, storage.ErrReadOnly
 	}
-	return t.Common.Backend.NextStamp(t, least)
+	return t.Common.Backend.NextStamp(t, min)
 }
 
 // number gives the number of a new collection or index.

@@ -20,14 +20,14 @@ import (
 
 // newIndex makes an index without entries.
 func newIndex(num uint32, maker storage.Index) *Index {
-	return &Index{Num: num, Maker: maker, single: maker.Unique()}
+	return &Index{Num: num, Maker: maker, rowPerOrder: maker.Unique()}
 }
 
 // NewIndex makes an index without entries. If other servers use the store each entry is a
 // row whose key ends with the id of its record, so that one statement follows it.
 func (t *Tx) NewIndex(maker storage.Index) *Index {
 	x := newIndex(t.number(), maker)
-	x.single = x.single && t.Cluster == nil
+	x.rowPerOrder = x.rowPerOrder && t.Cluster == nil
 	return x
 }
 
@@ -90,11 +90,11 @@ func (t *Tx) setRows(c *Coll, x *Index, keys [][]byte, id storage.RecordID) {
 func (t *Tx) setRow(c *Coll, x *Index, order []byte, keys [][]byte, id storage.RecordID) {
 	key := t.rowKey(c, x, order)
 	if len(keys) > 1 {
-		t.stale = append(t.stale, t.hot.hash(key)) // there may have been fewer
+		t.overwritten = append(t.overwritten, t.cache.hash(key)) // there may have been fewer
 	}
 	t.Scratch.key = appendRow(t.Scratch.key[:0], id, len(order), keys)
 	t.Overlay.Set(key, t.arena.keep(t.Scratch.key))
-	x.fill(key)
+	x.fillGap(key)
 }
 
 func (t *Tx) rowKey(c *Coll, x *Index, order []byte) []byte {
@@ -106,14 +106,14 @@ func (t *Tx) rowKey(c *Coll, x *Index, order []byte) []byte {
 func (t *Tx) delRow(c *Coll, x *Index, order []byte) {
 	key := t.rowKey(c, x, order)
 	t.Overlay.Delete(key)
-	x.vacate(key)
-	t.stale = append(t.stale, t.hot.hash(key))
+	x.widenGap(key)
+	t.overwritten = append(t.overwritten, t.cache.hash(key))
 }
 
 // findRow returns the record that has an Order, or 0.
 func (r reader) findRow(ctx context.Context, c *Coll, x *Index, order []byte) (id storage.RecordID, err error) {
 	var room [128]byte
-	v, err := r.getHot(ctx, appendRowKey(room[:0], c.Num, x.Num, order), true)
+	v, err := r.getCached(ctx, appendRowKey(room[:0], c.Num, x.Num, order), true)
 	if err != nil || v == nil {
 		return 0, err
 	}

@@ -45,7 +45,7 @@ func (e *Engine) PrepareIndex(ctx context.Context, ns storage.Namespace, spec st
 	e.builds.Store(b.index, nil)
 	release = sync.OnceFunc(b.end)
 	for !b.done {
-		if err := b.more(ctx); err != nil {
+		if err := b.addSome(ctx); err != nil {
 			release()
 			return nil, err
 		}
@@ -75,14 +75,14 @@ func (b *build) begin(t *kv.Tx) error {
 	return nil
 }
 
-// more adds records, in one commit.
-func (b *build) more(ctx context.Context) error {
+// addSome adds records, in one commit.
+func (b *build) addSome(ctx context.Context) error {
 	fn := func(t *kv.Tx) error { return b.add(t) }
 	m, _, err := b.e.dryRun(ctx, nil, true, fn)
 	if err != nil {
 		return err
 	}
-	return b.e.persist(ctx, func() error { return b.e.updateOnce(ctx, nil, fn, m) })
+	return b.e.retry(ctx, func() error { return b.e.updateOnce(ctx, nil, fn, m) })
 }
 
 // What one commit adds to an index.

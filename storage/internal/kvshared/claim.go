@@ -29,10 +29,10 @@ type claimSet struct {
 	txn     int64
 	held    map[string]struct{} // what the store has granted
 	pending ClaimRequest        // goes with the next claim
-	later   bool                // claims wait for each other
-	tried   bool                // there may be claims in the store
-	same    [][]byte            // the keys that the commit will read
-	news    []kv.Span           // and ranges in which it will look for a key
+	deferred   bool                // claims wait for each other
+	sent   bool                // there may be claims in the store
+	unchanged    [][]byte            // the keys that the commit will read
+	empty    []kv.Span           // and ranges in which it will look for a key
 }
 
 // maxPending is how many claims wait for each other.
@@ -57,10 +57,10 @@ func useClaims(ns storage.Namespace) Claim {
 	return Claim{Key: []byte("u" + ns.DB + "\x00" + ns.Coll + "\x00"), All: true}
 }
 
-// ask claims in one round trip what is missing, and checks what r says. It fails if
+// claimInStore claims in one round trip what is missing, and checks what r says. It fails if
 // another transaction has one of the claims, or if what they are of has changed since
 // the snapshot.
-func (t *tx) ask(ctx context.Context, r ClaimRequest) error {
+func (t *tx) claimInStore(ctx context.Context, r ClaimRequest) error {
 	own, before := t.claims, &t.claims.pending
 	take := before.Take
 	for _, c := range r.Take {
@@ -70,21 +70,21 @@ func (t *tx) ask(ctx context.Context, r ClaimRequest) error {
 	}
 	r.Take, r.Free = take, append(before.Free, r.Free...)
 	r.Same, r.New = append(before.Same, r.Same...), append(before.New, r.New...)
-	if own.later && len(r.Take)+len(r.Same) < maxPending {
+	if own.deferred && len(r.Take)+len(r.Same) < maxPending {
 		own.pending = r
 		return nil
 	}
 	if len(r.Take)+len(r.Same)+len(r.New) == 0 {
 		return nil
 	}
-	head, _ := t.from.Head()
-	r.Txn, r.Seen, own.tried = own.txn, head.Version, true
+	head, _ := t.state.Head()
+	r.Txn, r.Seen, own.sent = own.txn, head.Version, true
 	granted, same, err := own.store.Claim(ctx, &r)
 	if err != nil {
 		return err
 	}
 	own.pending = ClaimRequest{}
-	own.same, own.news = append(own.same, r.Same...), append(own.news, r.New...)
+	own.unchanged, own.empty = append(own.unchanged, r.Same...), append(own.empty, r.New...)
 	if own.held == nil {
 		own.held = map[string]struct{}{}
 	}
@@ -109,15 +109,15 @@ type txn struct {
 var _ storage.LateClaimer = txn{}
 
 // ClaimLater makes the writes that follow wait with their claims for Claim.
-func (s txn) ClaimLater() { s.state.claims.later = true }
+func (s txn) ClaimLater() { s.state.claims.deferred = true }
 
 // Claim claims what has been written since ClaimLater.
 func (s txn) Claim() error {
-	if s.state.Done || !s.state.claims.later {
+	if s.state.Done || !s.state.claims.deferred {
 		return nil
 	}
-	s.state.claims.later = false
-	return s.state.ask(s.state.Ctx, ClaimRequest{})
+	s.state.claims.deferred = false
+	return s.state.claimInStore(s.state.Ctx, ClaimRequest{})
 }
 
 // ClaimUse notes that a snapshot transaction writes to a collection: its next request claims
@@ -156,7 +156,7 @@ func (t *tx) check(c Claim) error {
 			t.reads.claim(c)
 		}
 	case t.phase == committing:
-		return t.cached.free(t.Ctx, c)
+		return t.cached.checkClaim(t.Ctx, c)
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func (t *tx) CheckRecord(num uint32, id storage.RecordID) error {
 
 // ClaimRecord claims a record that the transaction's own state has.
 func (t *tx) ClaimRecord(num uint32, id storage.RecordID) error {
-	return t.ask(t.Ctx, ClaimRequest{
+	return t.claimInStore(t.Ctx, ClaimRequest{
 		Take: []Claim{recordClaim(num, id)},
 		Same: [][]byte{kv.AppendRecordKey(nil, num, id)},
 	})
@@ -188,7 +188,7 @@ func (t *tx) ClaimRecord(num uint32, id storage.RecordID) error {
 
 // ClaimName claims a name. The caller checks what it names.
 func (t *tx) ClaimName(ns storage.Namespace) error {
-	return t.ask(t.Ctx, ClaimRequest{Take: []Claim{nameClaim(ns)}})
+	return t.claimInStore(t.Ctx, ClaimRequest{Take: []Claim{nameClaim(ns)}})
 }
 
 // ClaimKeys claims the keys of a record that are added to unique indexes, all in one trip.
@@ -199,7 +199,7 @@ func (t *tx) ClaimKeys(c *kv.Coll, diffs []keydiff.Change) error {
 		return err
 	}
 	if err == nil {
-		err = t.ask(t.Ctx, r)
+		err = t.claimInStore(t.Ctx, r)
 	}
 	if err != nil {
 		t.DropClaims(taken)
@@ -243,8 +243,8 @@ func (t *tx) EndClaims() { t.claims.end() }
 
 // end releases the claims of a snapshot transaction, unless its commit has.
 func (f *claimSet) end() {
-	if f.tried {
-		f.tried = false
+	if f.sent {
+		f.sent = false
 		f.store.Release(f.txn)
 	}
 }
@@ -263,20 +263,20 @@ func (m *readSet) claim(c Claim) {
 // replaying notes the claims of the transaction that a draft commits.
 func (m *readSet) replaying(s *kv.Txn) {
 	if s != nil {
-		m.txn, m.held = clusterTx(s.Tx).claims.txn, len(clusterTx(s.Tx).claims.held)
+		m.txn, m.claimsHeld = clusterTx(s.Tx).claims.txn, len(clusterTx(s.Tx).claims.held)
 	}
 }
 
-// foresee reads what the commit of a transaction will need, in one round trip.
-func (d recordingState) foresee(ctx context.Context, s *kv.Txn) error {
+// readAhead reads what the commit of a transaction will need, in one round trip.
+func (d recordingState) readAhead(ctx context.Context, s *kv.Txn) error {
 	if s == nil {
 		return nil
 	}
 	var r Request
-	for _, key := range clusterTx(s.Tx).claims.same {
+	for _, key := range clusterTx(s.Tx).claims.unchanged {
 		r.Points = append(r.Points, Point{Key: key})
 	}
-	for _, span := range clusterTx(s.Tx).claims.news {
+	for _, span := range clusterTx(s.Tx).claims.empty {
 		r.Ends = append(r.Ends, End{Span: span})
 	}
 	if r.Empty() {
@@ -295,10 +295,10 @@ func (d recordingState) foresee(ctx context.Context, s *kv.Txn) error {
 	return nil
 }
 
-// free fails if a transaction of another server has a claim. What was not asked for
+// checkClaim fails if a transaction of another server has a claim. What was not asked for
 // together with the lock is asked for now, unless there are no claims at all.
-func (r *cachedState) free(ctx context.Context, c Claim) error {
-	if !r.foreign {
+func (r *cachedState) checkClaim(ctx context.Context, c Claim) error {
+	if !r.othersClaim {
 		return nil
 	}
 	id := c.id()

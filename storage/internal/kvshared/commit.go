@@ -20,14 +20,14 @@ func (e *Engine) update(ctx context.Context, replays *kv.Txn, fn func(*kv.Tx) er
 	if err != nil || done {
 		return err
 	}
-	return e.persist(ctx, func() error { return e.updateOnce(ctx, replays, fn, m) })
+	return e.retry(ctx, func() error { return e.updateOnce(ctx, replays, fn, m) })
 }
 
 // maxAway is how long writes wait for a database that cannot be reached.
 const maxAway = 10 * time.Second
 
-// persist repeats commits that were not possible.
-func (e *Engine) persist(ctx context.Context, once func() error) error {
+// retry repeats commits that were not possible.
+func (e *Engine) retry(ctx context.Context, once func() error) error {
 	var pause storage.Backoff
 	begun := clock.System().Now()
 	for tries := 1; ; tries++ {
@@ -55,15 +55,15 @@ func (e *Engine) updateOnce(ctx context.Context, replays *kv.Txn, fn func(*kv.Tx
 			return err
 		}
 	}
-	t, err := e.updateFirst(ctx, replays, fn, m)
+	t, err := e.updateLocked(ctx, replays, fn, m)
 	if err != nil {
 		return err
 	}
 	return t.Settle()
 }
 
-// updateFirst is the part of an Update that needs the right to write.
-func (e *Engine) updateFirst(ctx context.Context, replays *kv.Txn, fn func(*kv.Tx) error, m *readSet) (*tx, error) {
+// updateLocked is the part of an Update that needs the right to write.
+func (e *Engine) updateLocked(ctx context.Context, replays *kv.Txn, fn func(*kv.Tx) error, m *readSet) (*tx, error) {
 	if err := e.lockWriter(ctx); err != nil {
 		return nil, err
 	}
@@ -74,14 +74,14 @@ func (e *Engine) updateFirst(ctx context.Context, replays *kv.Txn, fn func(*kv.T
 	}
 	defer t.End()
 	t.Replays = replays
-	if err := t.sound(fn(&t.Tx)); err != nil {
+	if err := t.orAgain(fn(&t.Tx)); err != nil {
 		return nil, err
 	}
 	return t, t.Commit()
 }
 
-// sound replaces the error of a function whose reads have failed.
-func (t *tx) sound(err error) error {
+// orAgain replaces the error of a function whose reads have failed.
+func (t *tx) orAgain(err error) error {
 	if err != nil && t.turn != nil && t.turn.Lost() {
 		return errors.Join(ErrAgain, err)
 	}
@@ -113,7 +113,7 @@ func (e *Engine) beginCommit(ctx context.Context, drafts []*readSet) (*tx, error
 		turn.Close()
 		return nil, err
 	}
-	t := &tx{phase: committing, from: turn, catalog: cat, turn: turn, head: head, stats: map[uint32]StatsRow{}}
+	t := &tx{phase: committing, state: turn, catalog: cat, turn: turn, head: head, stats: map[uint32]StatsRow{}}
 	for _, row := range reply.Stats {
 		t.stats[row.Num] = row
 	}
@@ -158,7 +158,7 @@ func (e *Engine) commitLocked(t *tx) error {
 	}
 	e.common.CommitTimes.Observe(clock.System().Now().Sub(began))
 	if t.Replays != nil {
-		clusterTx(t.Replays.Tx).claims.tried = false // its claims went with the commit
+		clusterTx(t.Replays.Tx).claims.sent = false // its claims went with the commit
 	}
 
 	// 4. This server knows what has changed.
@@ -166,7 +166,7 @@ func (e *Engine) commitLocked(t *tx) error {
 
 	// 5. Settle waits until the other servers have seen what they keep in memory.
 	if t.head.Catalog == t.head.Version || e.watched(t) {
-		t.seen = func() { t.turn.Seen(e.life, t.head.Version) }
+		t.awaitSeen = func() { t.turn.Seen(e.life, t.head.Version) }
 	}
 	return nil
 }

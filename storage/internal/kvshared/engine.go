@@ -107,10 +107,10 @@ func (e *Engine) ViewBriefly(ctx context.Context, fn func(storage.Tx) error) err
 }
 
 func (e *Engine) view(ctx context.Context, brief bool, fn func(storage.Tx) error) error {
-	return e.settled(ctx, func(cat *catalog) (Snapshot, error, error) {
+	return e.withCatalog(ctx, func(cat *catalog) (Snapshot, error, error) {
 		snap := e.store.Snapshot(cat.version, brief)
 		brief = false
-		t := e.on(ctx, cachingState{remoteState{snap}, &e.lookups}, &tx{phase: viewing, from: snap, catalog: cat})
+		t := e.on(ctx, cachingState{remoteState{snap}, &e.lookups}, &tx{phase: viewing, state: snap, catalog: cat})
 		defer t.End()
 		err := fn(&t.Tx)
 		return snap, err, t.CheckCatalog()
@@ -120,9 +120,9 @@ func (e *Engine) view(ctx context.Context, brief bool, fn func(storage.Tx) error
 // maxRuns bounds how often something runs because the catalog has changed.
 const maxRuns = 50
 
-// settled runs something until it has had the right catalog. run returns the
+// withCatalog runs something until it has had the right catalog. run returns the
 // error of what it has run, and that of making sure of the catalog.
-func (e *Engine) settled(ctx context.Context, run func(*catalog) (Snapshot, error, error)) error {
+func (e *Engine) withCatalog(ctx context.Context, run func(*catalog) (Snapshot, error, error)) error {
 	var pause storage.Backoff
 	for n := 1; ; n++ {
 		if err := ctx.Err(); err != nil {
@@ -195,23 +195,23 @@ type dryRun struct {
 
 // dryRun runs fn without the right to commit. done says that this was all: it has
 // written nothing.
-func (e *Engine) dryRun(ctx context.Context, replays *kv.Txn, hope bool, fn func(*kv.Tx) error) (m *readSet, done bool, err error) {
-	m, done, err = e.dryRunWith(ctx, &e.lookups, replays, hope, fn)
-	if done && m.cached { // no commit makes sure of what it has read
+func (e *Engine) dryRun(ctx context.Context, replays *kv.Txn, hope bool, fn func(*kv.Tx) error) (reads *readSet, done bool, err error) {
+	reads, done, err = e.dryRunWith(ctx, &e.lookups, replays, hope, fn)
+	if done && reads.cached { // no commit makes sure of what it has read
 		return e.dryRunWith(ctx, nil, replays, hope, fn)
 	}
-	return m, done, err
+	return reads, done, err
 }
 
 func (e *Engine) dryRunWith(ctx context.Context, known *lookupCache, replays *kv.Txn, hope bool, fn func(*kv.Tx) error) (m *readSet, done bool, err error) {
 	brief := replays == nil
-	err = e.settled(ctx, func(cat *catalog) (Snapshot, error, error) {
+	err = e.withCatalog(ctx, func(cat *catalog) (Snapshot, error, error) {
 		snap := e.store.Snapshot(cat.version, brief)
 		brief = false
 		d := &dryRun{}
 		m = &d.reads
 		from := recordingState{remoteState{snap}, m, known, e.store.Alone()}
-		d.tx = tx{engine: e, phase: dryRunning, from: snap, catalog: cat, reads: m, assumeNew: hope, approximate: replays != nil && !replays.ComparesStats}
+		d.tx = tx{engine: e, phase: dryRunning, state: snap, catalog: cat, reads: m, assumeNew: hope, approximate: replays != nil && !replays.ComparesStats}
 		d.state.Init(cat.root, from)
 		t := &d.tx
 		t.Tx.Init(ctx, &e.common, &d.state, t)
@@ -219,7 +219,7 @@ func (e *Engine) dryRunWith(ctx context.Context, known *lookupCache, replays *kv
 		defer t.End()
 		t.Replays = replays
 		m.replaying(replays)
-		if err := from.foresee(ctx, replays); err != nil {
+		if err := from.readAhead(ctx, replays); err != nil {
 			return snap, err, nil
 		}
 		err := fn(&t.Tx)
@@ -234,7 +234,7 @@ func (e *Engine) dryRunWith(ctx context.Context, known *lookupCache, replays *kv
 // latest returns the latest state.
 func (e *Engine) latest() (*kv.State, error) {
 	var s *kv.State
-	err := e.settled(e.life, func(cat *catalog) (Snapshot, error, error) {
+	err := e.withCatalog(e.life, func(cat *catalog) (Snapshot, error, error) {
 		snap := e.store.Snapshot(cat.version, false)
 		_, err := snap.Read(e.life, &Request{})
 		if err != nil {
@@ -359,7 +359,7 @@ func (b backend) Commit(t *kv.Tx) error { return b.e.commit(clusterTx(t)) }
 
 // Settle waits until the other servers have seen what they must see.
 func (b backend) Settle(t *kv.Tx) error {
-	if seen := clusterTx(t).seen; seen != nil {
+	if seen := clusterTx(t).awaitSeen; seen != nil {
 		seen()
 	}
 	return nil

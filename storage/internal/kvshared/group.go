@@ -15,8 +15,8 @@ func (e *Engine) UpdateShared(ctx context.Context, fn func(storage.Tx) error) er
 	if err != nil || done {
 		return err
 	}
-	return e.persist(ctx, func() error {
-		return e.writer.queue.UpdateWith(ctx, groupHost{e}, m, func(t storage.Tx) error { return t.(*tx).sound(fn(t)) })
+	return e.retry(ctx, func() error {
+		return e.writer.queue.UpdateWith(ctx, groupHost{e}, m, func(t storage.Tx) error { return t.(*tx).orAgain(fn(t)) })
 	})
 }
 
@@ -78,7 +78,7 @@ func (t *tx) Restart() share.Run {
 	}
 	t.Done = true // the next one releases the state
 	t.Scratch.Release()
-	next := &tx{engine: t.engine, phase: committing, from: t.from, catalog: t.catalog, turn: t.turn, cached: t.cached, stats: t.stats}
+	next := &tx{engine: t.engine, phase: committing, state: t.state, catalog: t.catalog, turn: t.turn, cached: t.cached, stats: t.stats}
 	next.head, _ = t.turn.Head()
 	next.Tx.Init(t.Ctx, t.Common, t.Start, next)
 	next.MakeWritable(t.Scratch)

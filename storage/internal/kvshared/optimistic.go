@@ -108,7 +108,7 @@ func (e *Engine) beginOptimistic(ctx context.Context, drafts []*readSet) *tx {
 	if cached == nil {
 		return nil
 	}
-	t := &tx{phase: committing, from: from, catalog: cat, optimistic: o, head: head, cached: cached}
+	t := &tx{phase: committing, state: from, catalog: cat, optimistic: o, head: head, cached: cached}
 	e.on(ctx, cached, t).MakeWritable(&e.writer.scratch)
 	return t
 }
@@ -156,7 +156,7 @@ func (e *Engine) commitOptimistic(t *tx) error {
 
 	// 4. One trip makes sure that nobody else has committed, checks the conditions, writes
 	// and commits.
-	before, _ := t.from.Head()
+	before, _ := t.state.Head()
 	t.head.Version++
 	defer t.Scratch.Release()
 	if err := e.store.Attempt(e.life, t.writes(), before, t.head, &o.conditions); err != nil {

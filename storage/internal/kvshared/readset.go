@@ -17,7 +17,7 @@ type readSet struct {
 	stats  []uint32
 	claims map[string]Claim // that others must not have
 	txn    int64            // the snapshot transaction that is committed, or 0
-	held   int              // how many claims it has
+	claimsHeld   int              // how many claims it has
 	bytes  int
 	cached bool // something is known only from earlier
 }
@@ -84,8 +84,8 @@ func (m *readSet) stat(num uint32) {
 	}
 }
 
-// rangeOf begins to remember a range.
-func (m *readSet) rangeOf(p Page) *readRange {
+// newRange begins to remember a range.
+func (m *readSet) newRange(p Page) *readRange {
 	r := &readRange{page: p, more: true}
 	if !m.full() {
 		m.ranges = append(m.ranges, r)
@@ -174,20 +174,20 @@ func (d recordingState) FirstRecord(ctx context.Context, s kv.Span, unique bool)
 }
 
 func (d recordingState) Scan(ctx context.Context, lo, hi []byte, reverse bool) kv.Iterator {
-	return d.remember(newPager(ctx, d.Snapshot, Page{Span: kv.Span{Lo: lo, Hi: hi}, Reverse: reverse}))
+	return d.record(newPager(ctx, d.Snapshot, Page{Span: kv.Span{Lo: lo, Hi: hi}, Reverse: reverse}))
 }
 
 func (d recordingState) ScanRecords(ctx context.Context, s kv.Span, reverse, resumed bool, h kv.ScanHint) kv.Iterator {
-	return d.remember(newPager(ctx, d.Snapshot, joinedPage(s, reverse, resumed, h)))
+	return d.record(newPager(ctx, d.Snapshot, joinedPage(s, reverse, resumed, h)))
 }
 
 func (d recordingState) ScanSome(ctx context.Context, s kv.Span, reverse bool, h kv.ScanHint) kv.Iterator {
-	return d.remember(newPager(ctx, d.Snapshot, Page{Span: s, Reverse: reverse, Wanted: h.Rows, Size: h.RowSize}))
+	return d.record(newPager(ctx, d.Snapshot, Page{Span: s, Reverse: reverse, Wanted: h.Rows, Size: h.RowSize}))
 }
 
-func (d recordingState) remember(p *pager) *pager {
-	r := d.reads.rangeOf(p.page)
-	p.read = func(rows []KV, more bool) {
+func (d recordingState) record(p *pager) *pager {
+	r := d.reads.newRange(p.page)
+	p.onPage = func(rows []KV, more bool) {
 		for _, row := range rows {
 			d.reads.bytes += len(row.Key) + len(row.Value) + 64
 			if r.page.Joined {
@@ -208,7 +208,7 @@ type cachedState struct {
 	ranges map[string]*readRange
 
 	claims  map[string]bool // whether transactions of other servers have them
-	foreign bool            // they have any
+	othersClaim bool            // they have any
 }
 
 var _ kv.Joiner = (*cachedState)(nil)
@@ -228,7 +228,7 @@ func combine(list []*readSet, known func(num uint32) bool) *combinedReads {
 	points, ends, stats := map[string]int{}, map[endKey]int{}, map[uint32]struct{}{}
 	needed := map[string]struct{}{}
 	for _, m := range list {
-		c.request.Txn, c.request.Held = m.txn, m.held // it is alone
+		c.request.Txn, c.request.Held = m.txn, m.claimsHeld // it is alone
 		for id, claim := range m.claims {
 			if _, again := needed[id]; !again {
 				needed[id] = struct{}{}
@@ -312,7 +312,7 @@ func (c *combinedReads) newCachedState(from Snapshot) *cachedState {
 // answered is the state that the reply to the request describes.
 func (c *combinedReads) answered(from Snapshot, reply *Reply) *cachedState {
 	r := c.newCachedState(from)
-	r.foreign = reply.Foreign
+	r.othersClaim = reply.Foreign
 	for i, claimed := range reply.Claimed {
 		r.claims[c.claims[i]] = claimed
 	}
@@ -450,19 +450,19 @@ func (r *cachedState) Scan(ctx context.Context, lo, hi []byte, reverse bool) kv.
 	if key, ok := r.ends[endKey{string(lo), string(hi), false}]; ok && key == nil {
 		return kv.NoRows{}
 	}
-	return r.replay(newPager(ctx, r.Snapshot, Page{Span: kv.Span{Lo: lo, Hi: hi}, Reverse: reverse}))
+	return r.rewind(newPager(ctx, r.Snapshot, Page{Span: kv.Span{Lo: lo, Hi: hi}, Reverse: reverse}))
 }
 
 func (r *cachedState) ScanRecords(ctx context.Context, s kv.Span, reverse, resumed bool, h kv.ScanHint) kv.Iterator {
-	return r.replay(newPager(ctx, r.Snapshot, joinedPage(s, reverse, resumed, h)))
+	return r.rewind(newPager(ctx, r.Snapshot, joinedPage(s, reverse, resumed, h)))
 }
 
 func (r *cachedState) ScanSome(ctx context.Context, s kv.Span, reverse bool, h kv.ScanHint) kv.Iterator {
-	return r.replay(newPager(ctx, r.Snapshot, Page{Span: s, Reverse: reverse, Wanted: h.Rows, Size: h.RowSize}))
+	return r.rewind(newPager(ctx, r.Snapshot, Page{Span: s, Reverse: reverse, Wanted: h.Rows, Size: h.RowSize}))
 }
 
-// replay lets a pager begin with the rows that are remembered.
-func (r *cachedState) replay(p *pager) kv.Iterator {
+// rewind lets a pager begin with the rows that are remembered.
+func (r *cachedState) rewind(p *pager) kv.Iterator {
 	seen := r.ranges[p.page.id()]
 	if seen == nil {
 		return p
@@ -485,7 +485,7 @@ func (r *cachedState) replay(p *pager) kv.Iterator {
 		}
 	}
 	p.rows, p.more = rows, seen.more
-	p.behind()
+	p.advance()
 	p.more = seen.more
 	return p
 }

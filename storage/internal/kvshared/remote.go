@@ -106,7 +106,7 @@ type pager struct {
 	at   int
 	more bool
 	err  error
-	read func(rows []KV, more bool) // called with each page; may be nil
+	onPage func(rows []KV, more bool) // called with each page; may be nil
 }
 
 func newPager(ctx context.Context, from Snapshot, p Page) *pager {
@@ -128,15 +128,15 @@ func (p *pager) Next() bool {
 		return false
 	}
 	p.rows, p.more, p.at = reply.Page, reply.More, 0
-	if p.read != nil {
-		p.read(p.rows, p.more)
+	if p.onPage != nil {
+		p.onPage(p.rows, p.more)
 	}
-	p.behind()
+	p.advance()
 	return len(p.rows) > 0
 }
 
-// behind makes the range begin behind what was read.
-func (p *pager) behind() {
+// advance makes the range begin behind what was read.
+func (p *pager) advance() {
 	if len(p.rows) == 0 {
 		p.more = false
 		return

@@ -25,7 +25,7 @@ type tx struct {
 	engine  *Engine
 	catalog *catalog // the collections that the transaction knows
 	phase   phase
-	from    Snapshot            // the state that it reads
+	state    Snapshot            // the state that it reads
 	exact   map[uint32]*kv.Coll // collections whose statistics were read, by their numbers
 
 	// Of a run that collects reads:
@@ -41,7 +41,7 @@ type tx struct {
 	head       Head                // as it will be after the commit
 	stats      map[uint32]StatsRow // the statistics that were read with the lock
 	optimistic *optimism           // the conditions of a commit without the lock; nil with it
-	seen       func()              // waits until other servers have seen the commit; may be nil
+	awaitSeen       func()              // waits until other servers have seen the commit; may be nil
 
 	// Of a snapshot transaction:
 	claims *claimSet // its claims
@@ -73,10 +73,10 @@ func (t *tx) CheckCatalog() error {
 	if t.phase == committing {
 		return nil
 	}
-	if _, begun := t.from.Head(); begun || t.sure() {
+	if _, begun := t.state.Head(); begun || t.sure() {
 		return nil
 	}
-	_, err := t.from.Read(t.Ctx, &Request{})
+	_, err := t.state.Read(t.Ctx, &Request{})
 	return err
 }
 
@@ -133,7 +133,7 @@ func (t *tx) load(c *kv.Coll) (*kv.Coll, error) {
 		}
 		return c.WithStats(uint64(row.Version), row.Row)
 	}
-	return loadFrom(t.Ctx, t.from, c)
+	return loadFrom(t.Ctx, t.state, c)
 }
 
 // loadFrom reads the statistics of a collection.

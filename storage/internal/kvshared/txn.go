@@ -25,16 +25,16 @@ func (e *Engine) BeginNumbered(ctx context.Context, next func() uint64) (t stora
 // hold opens a snapshot transaction on a state that the store chooses at once.
 func (e *Engine) hold(ctx context.Context, choose func(*catalog) (Snapshot, error)) (storage.Txn, error) {
 	var s storage.Txn
-	err := e.settled(ctx, func(cat *catalog) (Snapshot, error, error) {
+	err := e.withCatalog(ctx, func(cat *catalog) (Snapshot, error, error) {
 		snap, err := choose(cat)
 		if snap == nil {
-			return unread{}, err, nil
+			return failedState{}, err, nil
 		}
 		if err != nil {
 			snap.Close()
 			return snap, err, err
 		}
-		s = e.holding(ctx, cat, snap)
+		s = e.newTxn(ctx, cat, snap)
 		return snap, nil, nil
 	})
 	if err != nil {
@@ -60,7 +60,7 @@ func (e *Engine) BeginAt(ctx context.Context, number uint64) (storage.Txn, error
 			return nil, err
 		}
 	}
-	return e.holding(ctx, cat, snap), nil
+	return e.newTxn(ctx, cat, snap), nil
 }
 
 // catalogOf reads the catalog of a state. What is as it is in memory is shared with that.
@@ -74,18 +74,18 @@ func (e *Engine) catalogOf(ctx context.Context, snap Snapshot, known *kv.Root) (
 	return &catalog{root: r, version: head.Catalog}, err
 }
 
-// holding makes a snapshot transaction on a state.
-func (e *Engine) holding(ctx context.Context, cat *catalog, snap Snapshot) txn {
+// newTxn makes a snapshot transaction on a state.
+func (e *Engine) newTxn(ctx context.Context, cat *catalog, snap Snapshot) txn {
 	own := &claimSet{store: e.store, txn: rand.Int64() | 1}
-	t := e.on(context.WithoutCancel(ctx), remoteState{snap}, &tx{phase: holding, from: snap, catalog: cat, claims: own})
+	t := e.on(context.WithoutCancel(ctx), remoteState{snap}, &tx{phase: holding, state: snap, catalog: cat, claims: own})
 	return txn{t.BeginTxn(), t}
 }
 
-// unread stands for a state that could not be had.
-type unread struct{ Snapshot }
+// failedState stands for a state that could not be had.
+type failedState struct{ Snapshot }
 
-func (unread) Head() (Head, bool) { return Head{}, false }
+func (failedState) Head() (Head, bool) { return Head{}, false }
 
-func (unread) Lost() bool { return false }
+func (failedState) Lost() bool { return false }
 
-func (unread) Moved() bool { return false }
+func (failedState) Moved() bool { return false }
