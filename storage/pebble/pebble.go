@@ -96,8 +96,8 @@ func (o *Options) setDefaults() {
 // farKeys is over how many deleted keys a scan may walk each time.
 const farKeys = 64
 
-// hotBytes is the part of the cache for single records.
-func (o *Options) hotBytes() int64 { return o.CacheBytes / 8 }
+// valueCacheBytes is the part of the cache for single records.
+func (o *Options) valueCacheBytes() int64 { return o.CacheBytes / 8 }
 
 // Engine is a storage.Engine over Pebble.
 type Engine struct {
@@ -125,7 +125,7 @@ func Open(opts Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := kv.Open(s, kv.Options{Name: "pebble", Persistent: s.persistent(), Indexer: opts.Indexer, ValueCacheBytes: opts.hotBytes(), ReadOnly: opts.readOnly, GapKeys: opts.far, RetrySingly: noSpace})
+	e, err := kv.Open(s, kv.Options{Name: "pebble", Persistent: s.persistent(), Indexer: opts.Indexer, ValueCacheBytes: opts.valueCacheBytes(), ReadOnly: opts.readOnly, GapKeys: opts.far, RetrySingly: noSpace})
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

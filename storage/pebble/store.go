@@ -126,7 +126,7 @@ func (s *store) memtable() uint64 {
 func (s *store) options() *pebble.Options {
 	o := &pebble.Options{
 		FS:                          s.fs,
-		CacheSize:                   s.opts.CacheBytes - s.opts.hotBytes(),
+		CacheSize:                   s.opts.CacheBytes - s.opts.valueCacheBytes(),
 		ReadOnly:                    s.opts.readOnly,
 		MemTableSize:                s.memtable(),
 		MemTableStopWritesThreshold: 4,

@@ -14,7 +14,7 @@ import (
 
 // Options describe an engine.
 type Options struct {
-	Name       string // for serverStatus
+	Name       string // the name in serverStatus
 	Persistent bool
 	// Indexer gives meaning to index specifications. Required.
 	Indexer storage.Indexer
@@ -42,19 +42,22 @@ type Engine struct {
 	storage.ChangeNotes
 	common  Common
 	store   Store
-	current atomic.Pointer[State] // what readers see; nil when closed
-	publishing sync.Mutex            // held while current changes
-	writer  chan struct{}         // holds one token: the right to write
-	writerState     *State                // what writers see: current, or ahead of it; guarded by writer
-	shared  share.Queue
-	scratch Scratch       // guarded by writer
-	stamps  uint64        // the last stamp that a commit has given; guarded by writer
+	shared  share.Queue   // the updates that wait to be committed together; has a lock of its own
 	numbers atomic.Uint32 // the last number given to a collection or an index
+
+	publishing sync.Mutex            // held while current changes
+	current    atomic.Pointer[State] // the state that readers see; nil when the engine is closed
+
+	writer chan struct{} // holds one token: the right to write
+	// Guarded by writer:
+	writerState *State  // the state that the next writer begins with: current, or ahead of it
+	scratch     Scratch // memory that one writer after the other uses
+	stamps      uint64  // the last stamp that a commit has given
 
 	life     context.Context // ends with Close
 	end      context.CancelFunc
 	closing  sync.Once
-	closeErr error
+	closeErr error // the error of the first Close
 }
 
 var (

@@ -32,7 +32,7 @@ type gaps []gap
 // maxGaps is how many gaps an index remembers.
 const maxGaps = 8
 
-// skip returns the least key, not below the given one, that is in no gap.
+// skip returns the first key, not below the given one, that is in no gap.
 func (g gaps) skip(key []byte) []byte {
 	for i := range g {
 		if g[i].has(key) {
@@ -209,7 +209,7 @@ type gapped struct {
 	gaps     gaps
 	lo, hi   []byte
 	begun    bool
-	wide      bool   // it walked far and found nothing
+	wide     bool   // it walked far and found nothing
 	resume   []byte // the end of the gap behind the present key; nil: there is no gap
 }
 

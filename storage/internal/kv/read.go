@@ -11,10 +11,10 @@ import (
 // reader reads a snapshot with the writes of a transaction over it.
 type reader struct {
 	snap    Snapshot
-	Overlay *Overlay // nil: none
-	cache     *valueCache     // nil: what is read is not kept
-	stamp   uint64   // of the snapshot
-	gapKeys     int      // how far a scan must walk to note a gap; 0: there are no gaps
+	Overlay *Overlay    // nil: none
+	cache   *valueCache // nil: what is read is not kept
+	stamp   uint64      // of the snapshot
+	gapKeys int         // how far a scan must walk to note a gap; 0: there are no gaps
 	hint    ScanHint
 }
 
@@ -186,14 +186,14 @@ func (r reader) ScanRecords(ctx context.Context, c *Coll, rg storage.Range, fn f
 	if rg.Reverse {
 		return r.scanIDs(ctx, c, low, high, true, fn)
 	}
-	least, known := c.firstID.at(r.stamp)
-	if known && low <= least && r.cache != nil && !r.Overlay.Has(recordSpan(c.Num)) {
-		return r.scanFirst(ctx, c, least, high, fn)
+	first, known := c.firstID.at(r.stamp)
+	if known && low <= first && r.cache != nil && !r.Overlay.Has(recordSpan(c.Num)) {
+		return r.scanFirst(ctx, c, first, high, fn)
 	}
-	return r.scanIDs(ctx, c, max(low, least), high, false, fn)
+	return r.scanIDs(ctx, c, max(low, first), high, false, fn)
 }
 
-// scanFirst walks records from the least on, and notes which that is.
+// scanFirst walks records from the first id that may exist, and notes which one does.
 func (r reader) scanFirst(ctx context.Context, c *Coll, low, high storage.RecordID, fn func(storage.Record) bool) error {
 	first := storage.RecordID(0)
 	err := r.scanIDs(ctx, c, low, high, false, func(rec storage.Record) bool {
@@ -284,7 +284,7 @@ type pieces struct {
 // The size of pieces.
 const (
 	minPiece = 512
-	maxPiece  = 16 << 10
+	maxPiece = 16 << 10
 )
 
 func (p *pieces) keep(b []byte) []byte {
@@ -360,7 +360,7 @@ func walkEntries(it Iterator, fn func(key []byte, id storage.RecordID) bool) err
 // Records that entries lead to are read in batches, of few at first.
 const (
 	firstBatch = 8
-	maxBatch  = 256
+	maxBatch   = 256
 )
 
 // batch collects entries whose records are to be read.

@@ -16,7 +16,7 @@ func (e *Engine) UpdateShared(ctx context.Context, fn func(storage.Tx) error) er
 type sharing struct{ e *Engine }
 
 var (
-	_ share.Host    = sharing{}
+	_ share.Engine  = sharing{}
 	_ share.Run     = (*Tx)(nil)
 	_ share.Settler = (*Tx)(nil)
 )

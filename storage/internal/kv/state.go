@@ -18,9 +18,9 @@ const degree = 8
 type State struct {
 	root  *Root
 	snap  Snapshot
-	place uint64 // in the sequence of states
-	stamp uint64 // of the last commit that it contains
-	refs  atomic.Int64
+	place uint64       // the place in the sequence of states
+	stamp uint64       // the stamp of the last commit that the state contains
+	refs  atomic.Int64 // the number of those who hold the state
 	// exact returns a collection with exact statistics; nil: all have them.
 	exact func(ctx context.Context, c *Coll) (*Coll, error)
 }
@@ -72,38 +72,38 @@ type CatalogEntry struct {
 // Coll describes a collection in one state. It is immutable once published; a
 // writer works on a clone, which it owns as long as change is set.
 type Coll struct {
-	Num     uint32 // prefix of its keys
+	Num     uint32 // the prefix of its keys
 	Info    *storage.Info
-	Indexes []*Index // in the order of info.Indexes
-	count   int64
-	size    int64
-	LastID  storage.RecordID
-	firstID   *firstID         // one for all states
-	Stamp   uint64         // of the commit that made this state; 0: as it was loaded
-	noted   *storage.Noted // one for all states
-	Change  *Change
+	Indexes []*Index         // those of Info.Indexes in their order, then those of Building
+	count   int64            // the number of records
+	size    int64            // the sum of the lengths of the documents
+	LastID  storage.RecordID // the id of the newest record ever
+	Stamp   uint64           // the stamp of the commit that made this state; 0: it was loaded
+	Change  *Change          // what the transaction that owns this clone does; nil if it is published
 
-	// Over a shared store:
-	Estimated    bool  // the statistics may be older than those of the store
-	EntryVersion int64 // the version of the catalog entry
-	// Building are the last of indexes, behind those of info.Indexes.
-	Building []BuildingIndex
+	// Shared by all states of the collection; they have locks of their own:
+	firstID *firstID
+	noted   *storage.Noted
+
+	// Only if other servers use the store:
+	Estimated    bool            // the statistics may be older than those of the store
+	EntryVersion int64           // the version of the catalog entry
+	Building     []BuildingIndex // the indexes that are being built
 }
 
 // Index describes the entries of one index in one state.
 type Index struct {
-	Num      uint32 // prefix of its entries, behind that of the collection
-	Maker    storage.Index
-	Entries  int64
-	bytes    int64
-	Multikey storage.Multikey
-	rowPerOrder   bool             // one row for each Order, see unique.go
-	FilledTo storage.RecordID // up to which records have been added while it is being built
-	// MaxKey is at least the key of each entry, or nil if that is not known: an Order
+	Num         uint32 // the prefix of its entries, behind that of the collection
+	Maker       storage.Index
+	Entries     int64
+	bytes       int64 // the size of the entries
+	Multikey    storage.Multikey
+	rowPerOrder bool             // there is one row for each Order, see unique.go
+	FilledTo    storage.RecordID // the last record that was added, while the index is being built
+	// MaxKey is not below the key of any entry, or nil if that is not known: an Order
 	// behind it is new. Only writers to unique indexes need it.
 	MaxKey []byte
-	// gaps are where a scan need not look.
-	gaps atomic.Pointer[gaps]
+	gaps   atomic.Pointer[gaps] // ranges that a scan can skip; readers add some
 }
 
 // copyTo makes another index the same.

@@ -10,30 +10,34 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Tx is a View, an Update or a snapshot transaction. It reads root; a writable
-// one has a private fork of the base's in root and changes that.
+// Tx is a View, an Update or a snapshot transaction. It reads Root; a writable one has a
+// private fork of that of Start in Root, and changes it. It belongs to one goroutine.
 type Tx struct {
 	reader
-	Common   *Common
-	Ctx      context.Context
-	Start    *State
-	Root     *Root
-	writable bool
-	Done     bool
-	touched  int32 // attempts to write
-	Changes  []*Change
-	Scratch  *Scratch
-	arena    arena
-	written  []writtenRecord // in collections with an index that is being prepared
-	overwritten    []uint64        // hashes of keys of the cache whose values change
-	renewed  [][]byte        // keys of records that are updated
-	after    *State          // after the commit, until that has settled
-	wait     func() error    // until the writes are safe
-	began    time.Time       // of the commit
+	Common *Common
+	Ctx    context.Context
+	Start  *State // the state on which it began
+	Root   *Root
+	Done   bool
 
-	Cluster ClusterTx // set if other servers use the store, too
-	Txn     *Txn      // set in a snapshot transaction
-	Replays *Txn      // set in the Update that commits one
+	// Of an Update or a snapshot transaction:
+	writable    bool
+	touched     int32 // the number of attempts to write
+	Changes     []*Change
+	Scratch     *Scratch
+	arena       arena           // memory for keys and rows
+	written     []writtenRecord // records written in collections with an index that is being prepared
+	overwritten []uint64        // hashes of the keys in the cache whose values change
+	renewed     [][]byte        // keys of records that are updated
+	Txn         *Txn            // the snapshot transaction that this is; nil: it is none
+	Replays     *Txn            // the snapshot transaction that this Update commits, or nil
+
+	// Of an Update between Commit and Settle:
+	after *State       // the state after the commit
+	wait  func() error // waits until the writes are safe
+	began time.Time    // when the commit began
+
+	Cluster ClusterTx // nil if only this process uses the store
 }
 
 // Scratch is memory that writers reuse one after the other.

@@ -25,14 +25,14 @@ import (
 
 // claimSet is what a snapshot transaction has claimed in the store.
 type claimSet struct {
-	store   Store
-	txn     int64
-	held    map[string]struct{} // what the store has granted
-	pending ClaimRequest        // goes with the next claim
-	deferred   bool                // claims wait for each other
-	sent   bool                // there may be claims in the store
-	unchanged    [][]byte            // the keys that the commit will read
-	empty    []kv.Span           // and ranges in which it will look for a key
+	store     Store
+	txn       int64
+	held      map[string]struct{} // what the store has granted
+	pending   ClaimRequest        // goes with the next claim
+	deferred  bool                // claims wait for each other
+	sent      bool                // there may be claims in the store
+	unchanged [][]byte            // the keys that the commit will read
+	empty     []kv.Span           // and ranges in which it will look for a key
 }
 
 // maxPending is how many claims wait for each other.

@@ -13,17 +13,8 @@ import (
 	"github.com/duskdb/duskdb/storage/internal/share"
 )
 
-// Engine is a storage.Engine over a store that several servers use.
-//
-// A View reads one state of the store. It knows the catalog from memory; its first
-// read also says whether that is the one of the state, and otherwise the View runs
-// again with the right one.
-//
-// An Update runs twice. The first run, the draft, has no right to commit: it reads
-// the latest state, and what it writes is thrown away. Then the updates that wait
-// are committed together: one round trip takes the lock that puts the commits of
-// all servers in order, and reads again what the drafts have read, as far as it has
-// changed. The updates run on that, and a second round trip commits.
+// Engine is a storage.Engine over a store that several servers use. See the page of the
+// package for how its parts work together.
 type Engine struct {
 	common  kv.Common
 	store   Store

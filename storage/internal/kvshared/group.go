@@ -24,11 +24,11 @@ func (e *Engine) UpdateShared(ctx context.Context, fn func(storage.Tx) error) er
 type groupHost struct{ e *Engine }
 
 var (
-	_ share.Informed  = groupHost{}
-	_ share.Run       = (*tx)(nil)
-	_ share.Settler   = (*tx)(nil)
-	_ share.Tentative = (*tx)(nil)
-	_ share.Restarter = (*tx)(nil)
+	_ share.Preparing  = groupHost{}
+	_ share.Run        = (*tx)(nil)
+	_ share.Settler    = (*tx)(nil)
+	_ share.Optimistic = (*tx)(nil)
+	_ share.Restarter  = (*tx)(nil)
 )
 
 // Writer holds one token: the right to write on this server.

@@ -117,9 +117,9 @@ func (e *Engine) beginOptimistic(ctx context.Context, drafts []*readSet) *tx {
 // known, or the claims of a transaction must be counted.
 func (m *readSet) needsLock() bool { return m == nil || m.full() || m.txn != 0 }
 
-// Tentative reports whether the transaction runs without the lock: if one of its
+// Optimistic reports whether the transaction runs without the lock: if one of its
 // updates fails, or its commit, they must run again.
-func (t *tx) Tentative() bool { return t.optimistic != nil }
+func (t *tx) Optimistic() bool { return t.optimistic != nil }
 
 // Moved reports whether a tentative commit has failed because something is not as it
 // was taken for.

@@ -11,15 +11,15 @@ import (
 // readSet is what a run of an Update without the right to commit has read, so that
 // it can be checked, or read again, in one round trip, for the run that counts.
 type readSet struct {
-	points map[string]readValue
-	ends   map[endKey]readEnd
-	ranges []*readRange
-	stats  []uint32
-	claims map[string]Claim // that others must not have
-	txn    int64            // the snapshot transaction that is committed, or 0
-	claimsHeld   int              // how many claims it has
-	bytes  int
-	cached bool // something is known only from earlier
+	points     map[string]readValue
+	ends       map[endKey]readEnd
+	ranges     []*readRange
+	stats      []uint32
+	claims     map[string]Claim // that others must not have
+	txn        int64            // the snapshot transaction that is committed, or 0
+	claimsHeld int              // how many claims it has
+	bytes      int
+	cached     bool // something is known only from earlier
 }
 
 // readValue is the value of a key in the state of a version; version 0: it was
@@ -207,7 +207,7 @@ type cachedState struct {
 	ends   map[endKey][]byte
 	ranges map[string]*readRange
 
-	claims  map[string]bool // whether transactions of other servers have them
+	claims      map[string]bool // whether transactions of other servers have them
 	othersClaim bool            // they have any
 }
 

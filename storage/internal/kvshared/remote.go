@@ -99,13 +99,13 @@ func (r remoteState) ScanSome(ctx context.Context, s kv.Span, reverse bool, h kv
 
 // pager is an iterator that reads a range in pages.
 type pager struct {
-	ctx  context.Context
-	from Snapshot
-	page Page
-	rows []KV
-	at   int
-	more bool
-	err  error
+	ctx    context.Context
+	from   Snapshot
+	page   Page
+	rows   []KV
+	at     int
+	more   bool
+	err    error
 	onPage func(rows []KV, more bool) // called with each page; may be nil
 }
 

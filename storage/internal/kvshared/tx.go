@@ -25,7 +25,7 @@ type tx struct {
 	engine  *Engine
 	catalog *catalog // the collections that the transaction knows
 	phase   phase
-	state    Snapshot            // the state that it reads
+	state   Snapshot            // the state that it reads
 	exact   map[uint32]*kv.Coll // collections whose statistics were read, by their numbers
 
 	// Of a run that collects reads:
@@ -41,7 +41,7 @@ type tx struct {
 	head       Head                // as it will be after the commit
 	stats      map[uint32]StatsRow // the statistics that were read with the lock
 	optimistic *optimism           // the conditions of a commit without the lock; nil with it
-	awaitSeen       func()              // waits until other servers have seen the commit; may be nil
+	awaitSeen  func()              // waits until other servers have seen the commit; may be nil
 
 	// Of a snapshot transaction:
 	claims *claimSet // its claims

@@ -11,8 +11,8 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-// Most is how many updates may share one commit.
-const Most = 64
+// MaxGroup is how many updates may share one commit.
+const MaxGroup = 64
 
 // Run is a transaction in which updates run one after the other.
 type Run interface {
@@ -33,8 +33,8 @@ type Settler interface {
 	Settle() error
 }
 
-// Host is an engine with one writer at a time.
-type Host interface {
+// Engine is an engine with one writer at a time.
+type Engine interface {
 	// Writer holds one token: the right to write.
 	Writer() chan struct{}
 	// BeginGroup begins a transaction. With a nil context it has that of the engine.
@@ -45,19 +45,19 @@ type Host interface {
 	Apart(err error) bool
 }
 
-// Informed is a Host that prepares a group with what each of its updates brings.
-type Informed interface {
-	Host
-	// BeginGroupOf is BeginGroup for updates that have brought this. Unless it has to be
-	// firm, the transaction may be [Tentative].
+// Preparing is an Engine that uses, for a group, what each of its updates has prepared.
+type Preparing interface {
+	Engine
+	// BeginGroupOf is BeginGroup for updates that have prepared this. Unless it has to be
+	// firm, the transaction may be [Optimistic].
 	BeginGroupOf(ctx context.Context, brought []any, firm bool) (Run, error)
 }
 
-// Tentative is a Run that may have begun on a state that is not the latest. If one of its
+// Optimistic is a Run that may have begun on a state that is not the latest. If one of its
 // updates fails, or its commit, nothing of it counts: the group runs again, in a
 // firm transaction.
-type Tentative interface {
-	Tentative() bool
+type Optimistic interface {
+	Optimistic() bool
 	// Moved reports whether a commit has failed because the state is not the latest:
 	// certainly nothing is committed.
 	Moved(err error) bool
@@ -74,7 +74,7 @@ type Restarter interface {
 type update struct {
 	ctx      context.Context
 	fn       func(storage.Tx) error
-	brought  any
+	prepared any
 	err      error
 	panicked any
 	taken    bool          // by a group; guarded by the queue's lock
@@ -122,7 +122,7 @@ func (q *Queue) Waiting() int {
 func (q *Queue) take(group []*update) []*update {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	n := min(len(q.waiting), Most)
+	n := min(len(q.waiting), MaxGroup)
 	group = append(group, q.waiting[:n]...)
 	q.waiting = slices.Delete(q.waiting, 0, n)
 	for _, u := range group {
@@ -155,18 +155,18 @@ func (q *Queue) remove(u *update) bool {
 // Update runs fn. The goroutine that gets the right to write runs all waiting
 // updates, including its own, in one transaction and commits them as one group.
 // Under load this halves the cost of each update.
-func (q *Queue) Update(ctx context.Context, h Host, fn func(storage.Tx) error) error {
+func (q *Queue) Update(ctx context.Context, h Engine, fn func(storage.Tx) error) error {
 	return q.UpdateWith(ctx, h, nil, fn)
 }
 
-// UpdateWith is Update for an update that brings something for its host, which is
-// [Informed].
-func (q *Queue) UpdateWith(ctx context.Context, h Host, brought any, fn func(storage.Tx) error) error {
+// UpdateWith is Update for an update that has prepared something for the engine, which is
+// [Preparing].
+func (q *Queue) UpdateWith(ctx context.Context, h Engine, prepared any, fn func(storage.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	u := q.obtain()
-	u.ctx, u.fn, u.brought = ctx, fn, brought
+	u.ctx, u.fn, u.prepared = ctx, fn, prepared
 	q.add(u)
 	q.await(h, u)
 	err, panicked := u.err, u.panicked
@@ -178,7 +178,7 @@ func (q *Queue) UpdateWith(ctx context.Context, h Host, brought any, fn func(sto
 }
 
 // await waits until an update is done, or until its context ends before a group takes it.
-func (q *Queue) await(h Host, u *update) {
+func (q *Queue) await(h Engine, u *update) {
 	select { // mostly nobody else writes
 	case <-h.Writer():
 		q.lead(h, u)
@@ -202,7 +202,7 @@ func (q *Queue) await(h Host, u *update) {
 
 // lead runs groups until own belongs to one, or until a group has to settle,
 // before which it hands on the right to write. The caller has that right.
-func (q *Queue) lead(h Host, own *update) {
+func (q *Queue) lead(h Engine, own *update) {
 	leading := true
 	defer func() {
 		if leading {
@@ -227,7 +227,7 @@ func (q *Queue) lead(h Host, own *update) {
 
 // serve runs a group and waits until its writes are safe. If they have to
 // settle, it hands on the right to write first.
-func serve(h Host, group []*update, leading *bool) {
+func serve(h Engine, group []*update, leading *bool) {
 	defer func() {
 		for _, u := range group {
 			u.done <- struct{}{} // it has room; from then on the update may be used again
@@ -253,14 +253,14 @@ const (
 // runGroup runs updates and commits them together. If one fails after it has
 // changed something, the state is discarded and the others run again. It returns
 // those that are committed but have to settle.
-func runGroup(h Host, group []*update) (ran []*update, settler Settler) {
+func runGroup(h Engine, group []*update) (ran []*update, settler Settler) {
 	left := group
-	if ran, settler, done := runTentatively(h, group); done {
+	if ran, settler, done := runOptimistically(h, group); done {
 		return ran, settler
 	}
 	var t Run
 	for restarts := 0; len(left) > 0; restarts++ {
-		if restarts == mostRestarts { // many fail: no run should be repeated for each of them
+		if restarts == maxRestarts { // many fail: no run should be repeated for each of them
 			end(t)
 			runEach(h, left)
 			return nil, nil
@@ -295,10 +295,10 @@ func runGroup(h Host, group []*update) (ran []*update, settler Settler) {
 	return nil, nil
 }
 
-// runTentatively runs a group in a transaction that may fail for no fault of its own.
+// runOptimistically runs a group in a transaction that may fail for no fault of its own.
 // done says that its outcome counts.
-func runTentatively(h Host, group []*update) (ran []*update, settler Settler, done bool) {
-	if _, ok := h.(Informed); !ok {
+func runOptimistically(h Engine, group []*update) (ran []*update, settler Settler, done bool) {
+	if _, ok := h.(Preparing); !ok {
 		return nil, nil, false
 	}
 	t, err := begin(groupContext(group), h, group, false)
@@ -306,8 +306,8 @@ func runTentatively(h Host, group []*update) (ran []*update, settler Settler, do
 		return nil, nil, false // as the firm one will
 	}
 	defer t.End()
-	tentative, ok := t.(Tentative)
-	if !ok || !tentative.Tentative() {
+	optimistic, ok := t.(Optimistic)
+	if !ok || !optimistic.Optimistic() {
 		return nil, nil, false
 	}
 	if ran, _ = runAll(t, group); len(ran) == len(group) {
@@ -315,7 +315,7 @@ func runTentatively(h Host, group []*update) (ran []*update, settler Settler, do
 		case err == nil:
 			settler, _ = t.(Settler)
 			return ran, settler, true
-		case !tentative.Moved(err):
+		case !optimistic.Moved(err):
 			fail(ran, err)
 			return nil, nil, true
 		}
@@ -344,21 +344,21 @@ func end(t Run) {
 }
 
 // begin begins a transaction for a group.
-func begin(ctx context.Context, h Host, group []*update, firm bool) (Run, error) {
-	informed, ok := h.(Informed)
+func begin(ctx context.Context, h Engine, group []*update, firm bool) (Run, error) {
+	engine, ok := h.(Preparing)
 	if !ok {
 		return h.BeginGroup(ctx)
 	}
-	brought := make([]any, len(group))
+	prepared := make([]any, len(group))
 	for i, u := range group {
-		brought[i] = u.brought
+		prepared[i] = u.prepared
 	}
-	return informed.BeginGroupOf(ctx, brought, firm)
+	return engine.BeginGroupOf(ctx, prepared, firm)
 }
 
-// mostRestarts is how often the runs of a group start over before its updates run one by
+// maxRestarts is how often the runs of a group start over before its updates run one by
 // one.
-const mostRestarts = 4
+const maxRestarts = 4
 
 func fail(group []*update, err error) {
 	for _, u := range group {
@@ -369,7 +369,7 @@ func fail(group []*update, err error) {
 // runEach runs updates one by one: after their group could not be committed for
 // lack of space, since those that free space may still succeed, or if many of them
 // fail.
-func runEach(h Host, group []*update) {
+func runEach(h Engine, group []*update) {
 	for i, u := range group {
 		t, err := begin(u.ctx, h, group[i:i+1], true)
 		if err != nil {

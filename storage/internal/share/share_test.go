@@ -13,7 +13,7 @@ import (
 	"github.com/duskdb/duskdb/storage/internal/share"
 )
 
-// Updates that wait share one commit, in their order, up to share.Most of them. A single
+// Updates that wait share one commit, in their order, up to share.MaxGroup of them. A single
 // one has its own context, a group the engine's.
 func TestGroups(t *testing.T) {
 	bubble(t, func(t *testing.T, h *host, q *share.Queue) {
@@ -38,11 +38,11 @@ func TestGroups(t *testing.T) {
 	})
 	bubble(t, func(t *testing.T, h *host, q *share.Queue) {
 		var updates []func(storage.Tx) error
-		for n := range share.Most + 6 {
+		for n := range share.MaxGroup + 6 {
 			updates = append(updates, adds(n))
 		}
 		together(t, h, q, updates...)
-		if len(h.groups) != 2 || len(h.groups[0]) != share.Most || len(h.groups[1]) != 6 || !slices.IsSorted(h.data) {
+		if len(h.groups) != 2 || len(h.groups[0]) != share.MaxGroup || len(h.groups[1]) != 6 || !slices.IsSorted(h.data) {
 			t.Errorf("the commits are %v", h.groups)
 		}
 	})

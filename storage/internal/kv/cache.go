@@ -28,12 +28,12 @@ const cacheShards = 64
 // cacheShard is a part of the cache with a lock and a limit of its own.
 type cacheShard struct {
 	mu    sync.Mutex
-	at    map[string]int // slots by their keys
+	at    map[string]int // the places of slots, by their keys
 	slots []cacheSlot
-	free  []int
-	hand  int // where the search for a slot that may go continues
-	bytes int
-	limit int
+	free  []int // the places of slots that are not in use
+	hand  int   // the place at which the search for a value that may go continues
+	bytes int   // the size of all values
+	limit int   // the size that the values may have together
 }
 
 // cacheSlot is a value and the stamp of the state at which it was read.
@@ -41,10 +41,10 @@ type cacheSlot struct {
 	key   string // "" if the slot is free
 	value []byte
 	stamp uint64
-	used  bool // since the hand passed
+	used  bool // the value was read since the hand passed
 }
 
-// cacheOverhead is what a value takes beside its own bytes and those of its key.
+// cacheOverhead is the memory that a value takes beside its own bytes and those of its key.
 const cacheOverhead = 128
 
 // newValueCache returns a cache of about so many bytes, or nil if that is too little to

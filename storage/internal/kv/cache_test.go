@@ -8,9 +8,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestHot commits random writes and reads random states, old and new ones, from a cache
+// TestCache commits random writes and reads random states, old and new ones, from a cache
 // that has room for few values: a value that it finds is that of the state.
-func TestHot(t *testing.T) {
+func TestCache(t *testing.T) {
 	found := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		h := newValueCache(cacheShards * int64(rapid.SampledFrom([]int{1500, 4000, 1 << 20}).Draw(rt, "limit")))
@@ -86,8 +86,8 @@ func checkShards(rt *rapid.T, h *valueCache) {
 	}
 }
 
-// TestHotSet: a set of values that fits stays, also while many others are read once.
-func TestHotSet(t *testing.T) {
+// TestCacheKeepsASet: a set of values that fits stays, also while many others are read once.
+func TestCacheKeepsASet(t *testing.T) {
 	h := newValueCache(cacheShards * 40_000)
 	read := func(k int) (found bool) {
 		key := hotKey(k)

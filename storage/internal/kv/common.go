@@ -12,14 +12,14 @@ import (
 type Common struct {
 	Options  Options
 	Backend  Backend
-	cache      *valueCache
-	Claims   claims.Table
+	Claims   claims.Table // the claims of snapshot transactions of this process
+	cache    *valueCache  // nil if single reads are not kept
 	prepared preparations
 
-	Versions    atomic.Uint64 // of descriptions of collections
+	Versions    atomic.Uint64 // the last version of a description
 	Commits     atomic.Int64
-	CommitTimes storage.Durations // of commits
-	OpenTxns    atomic.Int64
+	CommitTimes storage.Durations
+	OpenTxns    atomic.Int64 // the number of open snapshot transactions
 }
 
 // Backend is the part in which engines differ.
