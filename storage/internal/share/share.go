@@ -50,7 +50,7 @@ type Preparing interface {
 	Engine
 	// BeginGroupOf is BeginGroup for updates that have prepared this. Unless it has to be
 	// firm, the transaction may be [Optimistic].
-	BeginGroupOf(ctx context.Context, brought []any, firm bool) (Run, error)
+	BeginGroupOf(ctx context.Context, prepared []any, firm bool) (Run, error)
 }
 
 // Optimistic is a Run that may have begun on a state that is not the latest. If one of its

@@ -16,7 +16,7 @@ import (
 // Updates that wait share one commit, in their order, up to share.MaxGroup of them. A single
 // one has its own context, a group the engine's.
 func TestGroups(t *testing.T) {
-	bubble(t, func(t *testing.T, h *host, q *share.Queue) {
+	bubble(t, func(t *testing.T, h *engine, q *share.Queue) {
 		for i, err := range together(t, h, q, adds(1), adds(2), adds(3)) {
 			if err != nil {
 				t.Errorf("update %d: %v", i, err)
@@ -36,7 +36,7 @@ func TestGroups(t *testing.T) {
 			t.Error("a single update does not have its own context")
 		}
 	})
-	bubble(t, func(t *testing.T, h *host, q *share.Queue) {
+	bubble(t, func(t *testing.T, h *engine, q *share.Queue) {
 		var updates []func(storage.Tx) error
 		for n := range share.MaxGroup + 6 {
 			updates = append(updates, adds(n))
@@ -65,7 +65,7 @@ func TestFailingUpdates(t *testing.T) {
 		"so many as run apart": {[]func(storage.Tx) error{writes, adds(2), writes, writes, writes, writes, adds(7)}, "[2 7]", 2},
 	} {
 		for _, settles := range []bool{false, true} {
-			bubble(t, func(t *testing.T, h *host, q *share.Queue) {
+			bubble(t, func(t *testing.T, h *engine, q *share.Queue) {
 				h.settles = settles
 				for i, err := range together(t, h, q, tt.updates...) {
 					want := errUpdate
@@ -85,7 +85,7 @@ func TestFailingUpdates(t *testing.T) {
 
 // A panic reaches the goroutine whose update it is, and only that.
 func TestPanic(t *testing.T) {
-	bubble(t, func(t *testing.T, h *host, q *share.Queue) {
+	bubble(t, func(t *testing.T, h *engine, q *share.Queue) {
 		var got any
 		<-h.writer
 		var wg sync.WaitGroup
@@ -110,14 +110,14 @@ func TestPanic(t *testing.T) {
 // when a group has taken it.
 func TestCancelled(t *testing.T) {
 	never := func(storage.Tx) error { panic("it runs") }
-	bubble(t, func(t *testing.T, h *host, q *share.Queue) {
+	bubble(t, func(t *testing.T, h *engine, q *share.Queue) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if err := q.Update(ctx, h, never); !errors.Is(err, context.Canceled) {
 			t.Errorf("before: %v", err)
 		}
 	})
-	bubble(t, func(t *testing.T, h *host, q *share.Queue) {
+	bubble(t, func(t *testing.T, h *engine, q *share.Queue) {
 		ctx, cancel := context.WithCancel(t.Context())
 		<-h.writer
 		var wg sync.WaitGroup
@@ -130,7 +130,7 @@ func TestCancelled(t *testing.T) {
 			t.Errorf("while it waits: %v, %d wait", err, q.Waiting())
 		}
 	})
-	bubble(t, func(t *testing.T, h *host, q *share.Queue) {
+	bubble(t, func(t *testing.T, h *engine, q *share.Queue) {
 		ctx, cancel := context.WithCancel(context.Background())
 		var errs [2]error
 		var wg sync.WaitGroup
@@ -164,7 +164,7 @@ func TestFailingCommits(t *testing.T) {
 		}
 		return nil
 	}
-	bubble(t, func(t *testing.T, h *host, q *share.Queue) {
+	bubble(t, func(t *testing.T, h *engine, q *share.Queue) {
 		h.commit = odd
 		for _, err := range together(t, h, q, adds(1), adds(2)) {
 			if !errors.Is(err, errCommit) {
@@ -174,7 +174,7 @@ func TestFailingCommits(t *testing.T) {
 		check(t, h, "[]", 0)
 	})
 	for _, settles := range []bool{false, true} {
-		bubble(t, func(t *testing.T, h *host, q *share.Queue) {
+		bubble(t, func(t *testing.T, h *engine, q *share.Queue) {
 			h.commit, h.apart, h.settles = odd, true, settles
 			errs := together(t, h, q, adds(1), adds(2), adds(3), adds(4))
 			for i, err := range errs {
@@ -185,7 +185,7 @@ func TestFailingCommits(t *testing.T) {
 			check(t, h, "[2 4]", 2)
 		})
 	}
-	bubble(t, func(t *testing.T, h *host, q *share.Queue) {
+	bubble(t, func(t *testing.T, h *engine, q *share.Queue) {
 		h.begin = func() error { return errBegin }
 		for _, err := range together(t, h, q, adds(1), adds(2)) {
 			if !errors.Is(err, errBegin) {
@@ -193,7 +193,7 @@ func TestFailingCommits(t *testing.T) {
 			}
 		}
 	})
-	bubble(t, func(t *testing.T, h *host, q *share.Queue) { // a group begins, one of its parts does not
+	bubble(t, func(t *testing.T, h *engine, q *share.Queue) { // a group begins, one of its parts does not
 		tries := 0
 		h.commit, h.apart = odd, true
 		h.begin = func() error {
@@ -213,11 +213,11 @@ func TestFailingCommits(t *testing.T) {
 // While a group settles, the next one has the right to write; each update returns after its
 // own has settled, with its error.
 func TestSettle(t *testing.T) {
-	bubble(t, func(t *testing.T, h *host, q *share.Queue) {
+	bubble(t, func(t *testing.T, h *engine, q *share.Queue) {
 		h.settles = true
 		second := make(chan struct{})
 		settled := 0
-		h.settle = func(h *host) error {
+		h.settle = func(h *engine) error {
 			if settled++; settled > 1 {
 				return errSettle
 			}
@@ -239,7 +239,7 @@ func TestSettle(t *testing.T) {
 		<-second
 		check(t, h, "[1 2]", 2)
 	})
-	bubble(t, func(t *testing.T, h *host, q *share.Queue) { // one by one
+	bubble(t, func(t *testing.T, h *engine, q *share.Queue) { // one by one
 		h.settles, h.apart = true, true
 		h.commit = func(added []int) error {
 			if len(added) > 1 {
@@ -247,7 +247,7 @@ func TestSettle(t *testing.T) {
 			}
 			return nil
 		}
-		h.settle = func(h *host) error {
+		h.settle = func(h *engine) error {
 			if len(h.data) == 2 {
 				return errSettle
 			}
@@ -265,7 +265,7 @@ func TestSettle(t *testing.T) {
 func TestConcurrent(t *testing.T) {
 	const writers, each = 8, 100
 	for _, settles := range []bool{false, true} {
-		h, q := newHost(), &share.Queue{}
+		h, q := newEngine(), &share.Queue{}
 		h.settles = settles
 		var mu sync.Mutex
 		told := map[int]bool{}

@@ -14,17 +14,17 @@ import (
 
 var errMoved = errors.New("moved")
 
-// informed is a host whose groups begin on a state that may not be the latest.
-type informed struct {
-	*host
+// preparing is an engine whose groups begin on a state that may not be the latest.
+type preparing struct {
+	*engine
 	worth   bool
-	commit  error // of tentative runs
+	commit  error // of optimistic runs
 	firm    []bool
-	brought []string
+	prepared []string
 }
 
-func (h *informed) BeginGroupOf(ctx context.Context, brought []any, firm bool) (share.Run, error) {
-	h.firm, h.brought = append(h.firm, firm), append(h.brought, fmt.Sprint(brought))
+func (h *preparing) BeginGroupOf(ctx context.Context, prepared []any, firm bool) (share.Run, error) {
+	h.firm, h.prepared = append(h.firm, firm), append(h.prepared, fmt.Sprint(prepared))
 	if !firm && !h.worth {
 		return nil, errMoved
 	}
@@ -32,32 +32,32 @@ func (h *informed) BeginGroupOf(ctx context.Context, brought []any, firm bool) (
 	if err != nil || firm {
 		return r, err
 	}
-	return &tentative{r.(*run), h}, nil
+	return &optimistic{r.(*run), h}, nil
 }
 
-// tentative is a run without the right to commit.
-type tentative struct {
+// optimistic is a run without the right to commit.
+type optimistic struct {
 	*run
-	of *informed
+	of *preparing
 }
 
-func (t *tentative) Tentative() bool      { return true }
-func (t *tentative) Moved(err error) bool { return errors.Is(err, errMoved) }
+func (t *optimistic) Optimistic() bool      { return true }
+func (t *optimistic) Moved(err error) bool { return errors.Is(err, errMoved) }
 
-func (t *tentative) Commit() error {
+func (t *optimistic) Commit() error {
 	if t.of.commit != nil {
 		return t.of.commit
 	}
 	return t.run.Commit()
 }
 
-// write appends a number; in a tentative run it may fail.
-func write(n int, tentatively error) func(storage.Tx) error {
+// write appends a number; in an optimistic run it may fail.
+func write(n int, optimistically error) func(storage.Tx) error {
 	return func(tx storage.Tx) error {
 		r, ok := tx.(*run)
 		if !ok {
-			if r = tx.(*tentative).run; tentatively != nil {
-				return tentatively
+			if r = tx.(*optimistic).run; optimistically != nil {
+				return optimistically
 			}
 		}
 		add(r, n)
@@ -65,13 +65,13 @@ func write(n int, tentatively error) func(storage.Tx) error {
 	}
 }
 
-// What a tentative run has done counts only if all its updates and its commit succeed.
+// What an optimistic run has done counts only if all its updates and its commit succeed.
 // Otherwise the group runs again in a firm one, unless the commit has failed for good.
-func TestTentative(t *testing.T) {
+func TestOptimistic(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		worth   bool
-		update  error // of the second update, when it is tentative
+		update  error // of the second update, when it is optimistic
 		commit  error
 		data    string
 		firm    string
@@ -85,7 +85,7 @@ func TestTentative(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h, q := &informed{host: newHost(), worth: tt.worth, commit: tt.commit}, &share.Queue{}
+				h, q := &preparing{engine: newEngine(), worth: tt.worth, commit: tt.commit}, &share.Queue{}
 				var errs [2]error
 				var wg sync.WaitGroup
 				<-h.writer
@@ -106,9 +106,9 @@ func TestTentative(t *testing.T) {
 				if got := fmt.Sprint(h.firm); got != tt.firm {
 					t.Errorf("firm runs: %s, want %s", got, tt.firm)
 				}
-				for _, b := range h.brought {
+				for _, b := range h.prepared {
 					if b != "[1 2]" {
-						t.Errorf("the host got %s", b)
+						t.Errorf("the engine got %s", b)
 					}
 				}
 				if h.ended != h.began || len(h.writer) != 1 {

@@ -20,8 +20,8 @@ var (
 	errSettle = errors.New("not safe")
 )
 
-// host is an engine whose data are a list of numbers.
-type host struct {
+// engine is an engine whose data are a list of numbers.
+type engine struct {
 	writer   chan struct{}
 	data     []int
 	groups   [][]int // what each commit has added
@@ -32,19 +32,19 @@ type host struct {
 	settles  bool
 	begin    func() error            // may be nil
 	commit   func(added []int) error // may be nil
-	settle   func(h *host) error     // may be nil
+	settle   func(h *engine) error     // may be nil
 }
 
-func newHost() *host {
-	h := &host{writer: make(chan struct{}, 1)}
+func newEngine() *engine {
+	h := &engine{writer: make(chan struct{}, 1)}
 	h.writer <- struct{}{}
 	return h
 }
 
-func (h *host) Writer() chan struct{} { return h.writer }
-func (h *host) Apart(err error) bool  { return h.apart && errors.Is(err, errCommit) }
+func (h *engine) Writer() chan struct{} { return h.writer }
+func (h *engine) Apart(err error) bool  { return h.apart && errors.Is(err, errCommit) }
 
-func (h *host) BeginGroup(ctx context.Context) (share.Run, error) {
+func (h *engine) BeginGroup(ctx context.Context) (share.Run, error) {
 	if h.begin != nil {
 		if err := h.begin(); err != nil {
 			return nil, err
@@ -62,7 +62,7 @@ func (h *host) BeginGroup(ctx context.Context) (share.Run, error) {
 // run is a transaction on a copy of the numbers.
 type run struct {
 	storage.Tx
-	h       *host
+	h       *engine
 	data    []int
 	touched int
 	ended   bool
@@ -113,7 +113,7 @@ func adds(n int) func(storage.Tx) error {
 
 // together queues updates while the right to write is taken, in order, hands it on and
 // returns their errors.
-func together(t *testing.T, h *host, q *share.Queue, updates ...func(storage.Tx) error) []error {
+func together(t *testing.T, h *engine, q *share.Queue, updates ...func(storage.Tx) error) []error {
 	t.Helper()
 	errs := make([]error, len(updates))
 	var wg sync.WaitGroup
@@ -140,7 +140,7 @@ func together(t *testing.T, h *host, q *share.Queue, updates ...func(storage.Tx)
 }
 
 // check compares what is stored, and in which commits.
-func check(t *testing.T, h *host, data string, groups int) {
+func check(t *testing.T, h *engine, data string, groups int) {
 	t.Helper()
 	if got := fmt.Sprint(h.data); got != data || len(h.groups) != groups {
 		t.Errorf("stored %s in %d commits %v, want %s in %d", got, len(h.groups), h.groups, data, groups)
@@ -148,7 +148,7 @@ func check(t *testing.T, h *host, data string, groups int) {
 }
 
 // bubble runs a test in which Wait knows that all goroutines wait.
-func bubble(t *testing.T, fn func(t *testing.T, h *host, q *share.Queue)) {
+func bubble(t *testing.T, fn func(t *testing.T, h *engine, q *share.Queue)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { fn(t, newHost(), &share.Queue{}) })
+	synctest.Test(t, func(t *testing.T) { fn(t, newEngine(), &share.Queue{}) })
 }
