@@ -64,7 +64,7 @@ func TestStoppedInCommit(t *testing.T) {
 			if err == nil {
 				_, err = c.Insert(value.NewDoc("_id", value.Int32(1), "a", value.Int32(1)), 1)
 			}
-			if runs++; runs == 2 { // the first run is a draft, the second one tries without the lock
+			if runs++; runs == 2 { // the first run is a dry run, the second one tries without the lock
 				moves(t, uri, schema)
 			}
 			if runs == 3 {
@@ -104,7 +104,7 @@ func TestLongCommit(t *testing.T) {
 	e, runs := impatient(t, uri, schema, 2*time.Second), 0
 	create(t, e, ns, storagetest.UniqueSpec("_id"), storagetest.Spec("a"))
 	must(t, e.Update(ctx, func(tx storage.Tx) error {
-		if runs++; runs == 2 { // the first run is a draft, the second one tries without the lock
+		if runs++; runs == 2 { // the first run is a dry run, the second one tries without the lock
 			moves(t, uri, schema)
 		}
 		c, err := tx.Collection(ns)

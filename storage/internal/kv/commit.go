@@ -30,9 +30,12 @@ func (t *Tx) DropIdleChanges() bool {
 // next writer. The caller has the right to write. Readers see the state when
 // settle has returned.
 func (e *Engine) commit(t *Tx) (err error) {
+	// 1. Leave out collections that were opened but not changed.
 	if !t.DropIdleChanges() {
 		return nil
 	}
+
+	// 2. Hand the store all writes, as one.
 	t.began = clock.System().Now()
 	defer t.Scratch.Release()
 	t.CollectWrites(&t.Scratch.Writes)
@@ -42,6 +45,8 @@ func (e *Engine) commit(t *Tx) (err error) {
 		}
 		e.common.Commits.Add(1)
 	}
+
+	// 3. The cache learns of the new values before anybody can see their state.
 	e.stamps++
 	for _, hash := range t.overwritten {
 		e.common.cache.wrote(hash, e.stamps)
@@ -51,14 +56,18 @@ func (e *Engine) commit(t *Tx) (err error) {
 			e.common.cache.renew(key, v, e.stamps)
 		}
 	}
+
+	// 4. The collections become immutable, and prepared indexes learn what has changed.
 	for _, ch := range t.Changes {
 		e.common.prepared.adopted(ch.made)
 		if ch.After != nil {
 			ch.After.Stamp = e.stamps
-			ch.After.Change = nil // immutable from now on
+			ch.After.Change = nil
 		}
 	}
 	e.common.prepared.note(t.written)
+
+	// 5. The next writer begins with the new state.
 	t.after, err = e.advance(t.Root)
 	if err != nil && t.wait != nil {
 		_ = t.wait()

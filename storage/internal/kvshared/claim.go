@@ -11,10 +11,10 @@ import (
 	"github.com/duskdb/duskdb/storage/internal/kv"
 )
 
-// Over a shared store, a snapshot transaction also writes its claims to the store,
-// where the Updates of other servers look for them under the lock. Claims that are
-// made while an Update of another server commits may miss each other: then the
-// snapshot transaction finds out when it commits.
+// A snapshot transaction also writes its claims to the store, where the Updates of other
+// servers look for them under the lock. Claims that are made while an Update of another
+// server commits may miss each other: then the snapshot transaction finds out when it
+// commits.
 //
 // Claims have these keys:
 //
@@ -26,13 +26,13 @@ import (
 // claimSet is what a snapshot transaction has claimed in the store.
 type claimSet struct {
 	store     Store
-	txn       int64
-	held      map[string]struct{} // what the store has granted
-	pending   ClaimRequest        // goes with the next claim
-	deferred  bool                // claims wait for each other
-	sent      bool                // there may be claims in the store
+	txn       int64               // the number of the transaction
+	held      map[string]struct{} // the ids of the claims that the store has granted
+	pending   ClaimRequest        // what the next request asks for besides
+	deferred  bool                // claims wait for the end of a statement
+	sent      bool                // the store may have claims of the transaction
 	unchanged [][]byte            // the keys that the commit will read
-	empty     []kv.Span           // and ranges in which it will look for a key
+	empty     []kv.Span           // the ranges in which the commit will look for a key
 }
 
 // maxPending is how many claims wait for each other.
@@ -146,7 +146,7 @@ func (t *tx) noteUse(ns storage.Namespace) {
 	t.claims.pending.Free = append(t.claims.pending.Free, nameClaim(ns))
 }
 
-// check fails if a transaction of another server has a claim. A draft only notes it, for the
+// check fails if a transaction of another server has a claim. A dry run only notes it, for the
 // trip that takes the lock.
 func (t *tx) check(c Claim) error {
 	switch {
@@ -249,7 +249,7 @@ func (f *claimSet) end() {
 	}
 }
 
-// claim notes what a draft needs to be free.
+// claim notes what a dry run needs to be free.
 func (m *readSet) claim(c Claim) {
 	if id := c.id(); !m.full() {
 		m.bytes += 2*len(id) + 64
@@ -260,7 +260,7 @@ func (m *readSet) claim(c Claim) {
 	}
 }
 
-// replaying notes the claims of the transaction that a draft commits.
+// replaying notes the claims of the transaction that a dry run commits.
 func (m *readSet) replaying(s *kv.Txn) {
 	if s != nil {
 		m.txn, m.claimsHeld = clusterTx(s.Tx).claims.txn, len(clusterTx(s.Tx).claims.held)

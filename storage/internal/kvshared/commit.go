@@ -96,8 +96,8 @@ func (e *Engine) lockWriter(ctx context.Context) error {
 func (e *Engine) unlockWriter() { e.writer.token <- struct{}{} }
 
 // beginCommit takes the lock and begins the run that counts.
-func (e *Engine) beginCommit(ctx context.Context, drafts []*readSet) (*tx, error) {
-	c := combine(drafts, isStored)
+func (e *Engine) beginCommit(ctx context.Context, sets []*readSet) (*tx, error) {
+	c := combine(sets, isStored)
 	turn, reply, err := e.store.Lock(ctx, &c.request)
 	if err != nil {
 		return nil, err

@@ -176,52 +176,6 @@ func (e *Engine) on(ctx context.Context, snap kv.Snapshot, t *tx) *tx {
 	return t
 }
 
-// dryRun is what a run without the right to commit needs, in one piece of memory.
-type dryRun struct {
-	tx      tx
-	state   kv.State
-	scratch kv.Scratch
-	reads   readSet
-}
-
-// dryRun runs fn without the right to commit. done says that this was all: it has
-// written nothing.
-func (e *Engine) dryRun(ctx context.Context, replays *kv.Txn, hope bool, fn func(*kv.Tx) error) (reads *readSet, done bool, err error) {
-	reads, done, err = e.dryRunWith(ctx, &e.lookups, replays, hope, fn)
-	if done && reads.cached { // no commit makes sure of what it has read
-		return e.dryRunWith(ctx, nil, replays, hope, fn)
-	}
-	return reads, done, err
-}
-
-func (e *Engine) dryRunWith(ctx context.Context, known *lookupCache, replays *kv.Txn, hope bool, fn func(*kv.Tx) error) (m *readSet, done bool, err error) {
-	brief := replays == nil
-	err = e.withCatalog(ctx, func(cat *catalog) (Snapshot, error, error) {
-		snap := e.store.Snapshot(cat.version, brief)
-		brief = false
-		d := &dryRun{}
-		m = &d.reads
-		from := recordingState{remoteState{snap}, m, known, e.store.Alone()}
-		d.tx = tx{engine: e, phase: dryRunning, state: snap, catalog: cat, reads: m, assumeNew: hope, approximate: replays != nil && !replays.ComparesStats}
-		d.state.Init(cat.root, from)
-		t := &d.tx
-		t.Tx.Init(ctx, &e.common, &d.state, t)
-		t.MakeWritable(&d.scratch)
-		defer t.End()
-		t.Replays = replays
-		m.replaying(replays)
-		if err := from.readAhead(ctx, replays); err != nil {
-			return snap, err, nil
-		}
-		err := fn(&t.Tx)
-		if done = t.Touched() == 0 && !t.unverified; done {
-			return snap, err, t.CheckCatalog()
-		}
-		return snap, nil, nil
-	})
-	return m, done, err
-}
-
 // latest returns the latest state.
 func (e *Engine) latest() (*kv.State, error) {
 	var s *kv.State

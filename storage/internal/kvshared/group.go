@@ -8,7 +8,7 @@ import (
 	"github.com/duskdb/duskdb/storage/internal/share"
 )
 
-// UpdateShared implements storage.Sharer. Its drafts take unique keys for new: one
+// UpdateShared implements storage.Sharer. Its dry runs take unique keys for new: one
 // round trip checks the keys of all that commit together.
 func (e *Engine) UpdateShared(ctx context.Context, fn func(storage.Tx) error) error {
 	m, done, err := e.dryRun(ctx, nil, true, func(t *kv.Tx) error { return fn(t) })
@@ -16,15 +16,15 @@ func (e *Engine) UpdateShared(ctx context.Context, fn func(storage.Tx) error) er
 		return err
 	}
 	return e.retry(ctx, func() error {
-		return e.writer.queue.UpdateWith(ctx, groupHost{e}, m, func(t storage.Tx) error { return t.(*tx).orAgain(fn(t)) })
+		return e.writer.queue.UpdateWith(ctx, group{e}, m, func(t storage.Tx) error { return t.(*tx).orAgain(fn(t)) })
 	})
 }
 
-// groupHost is the engine as package share sees it.
-type groupHost struct{ e *Engine }
+// group is the engine as package share sees it.
+type group struct{ e *Engine }
 
 var (
-	_ share.Preparing  = groupHost{}
+	_ share.Preparing  = group{}
 	_ share.Run        = (*tx)(nil)
 	_ share.Settler    = (*tx)(nil)
 	_ share.Optimistic = (*tx)(nil)
@@ -32,16 +32,16 @@ var (
 )
 
 // Writer holds one token: the right to write on this server.
-func (j groupHost) Writer() chan struct{} { return j.e.writer.token }
+func (j group) Writer() chan struct{} { return j.e.writer.token }
 
 // BeginGroup begins a transaction without knowing what the updates read.
-func (j groupHost) BeginGroup(ctx context.Context) (share.Run, error) {
+func (j group) BeginGroup(ctx context.Context) (share.Run, error) {
 	return j.BeginGroupOf(ctx, nil, true)
 }
 
-// BeginGroupOf begins a transaction for updates that have been drafted. One that is not
+// BeginGroupOf begins a transaction for updates that have had their dry runs. One that is not
 // firm is nil if it is not worth it.
-func (j groupHost) BeginGroupOf(ctx context.Context, drafts []any, firm bool) (share.Run, error) {
+func (j group) BeginGroupOf(ctx context.Context, prepared []any, firm bool) (share.Run, error) {
 	if ctx == nil {
 		ctx = j.e.life
 	}
@@ -49,7 +49,7 @@ func (j groupHost) BeginGroupOf(ctx context.Context, drafts []any, firm bool) (s
 		return nil, storage.ErrClosed
 	}
 	var list []*readSet
-	for _, d := range drafts {
+	for _, d := range prepared {
 		if m, ok := d.(*readSet); ok {
 			list = append(list, m)
 		}
@@ -69,7 +69,7 @@ func (j groupHost) BeginGroupOf(ctx context.Context, drafts []any, firm bool) (s
 
 // Apart returns false: nothing is gained by committing the updates of a group one
 // by one.
-func (groupHost) Apart(error) bool { return false }
+func (group) Apart(error) bool { return false }
 
 // Restart begins again under the same lock, with nothing of what was written.
 func (t *tx) Restart() share.Run {

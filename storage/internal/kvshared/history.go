@@ -9,7 +9,7 @@ import (
 
 // history is what this server has written in the last commits, as long as there was none
 // of another server between them. With it, a commit without the lock knows how what its
-// drafts have read is now: the check that nobody else has committed since is enough, and
+// dry runs have read is now: the check that nobody else has committed since is enough, and
 // the writers of one server do not get into each other's way. It is guarded by the right
 // to write.
 type history struct {

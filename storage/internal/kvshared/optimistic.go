@@ -8,8 +8,8 @@ import (
 	"github.com/duskdb/duskdb/storage/internal/kv"
 )
 
-// A tentative commit makes one round trip instead of two. It does not take the lock
-// first: the updates run on what their drafts have read and on the statistics in
+// An optimistic commit makes one round trip instead of two. It does not take the lock
+// first: the updates run on what their dry runs have read and on the statistics in
 // memory, and the trip that writes everything also checks that all of it is still so. If
 // it is not, nothing is written, and the updates run again under the lock.
 //
@@ -22,12 +22,15 @@ type Conditions struct {
 	Stats []StatsRow // the versions of the statistics that the commit replaces
 }
 
-// backoff decides whether commits are worth trying without the lock. It is guarded
-// by the right to write.
-type backoff struct{ pause, left int }
+// backoff decides whether commits are worth trying without the lock.
+type backoff struct {
+	pause int // the number of commits that take the lock after a failure
+	left  int // how many of them are still to come
+}
 
 const maxPause = 256
 
+// allows reports whether to try.
 func (f *backoff) allows() bool {
 	if f.left > 0 {
 		f.left--
@@ -68,7 +71,7 @@ func (t *tx) assumeFree(c *kv.Coll, x *kv.Index, order []byte) {
 	}
 }
 
-// unreadableState is the state of a tentative transaction, as far as drafts have not read it:
+// unreadableState is the state of an optimistic transaction, as far as dry runs have not read it:
 // it cannot be read.
 type unreadableState struct {
 	head     Head
@@ -97,14 +100,14 @@ func (unreadableState) Close() {}
 
 // beginOptimistic begins a run without the lock; nil: it is not worth it, or not
 // possible. The caller has the right to write.
-func (e *Engine) beginOptimistic(ctx context.Context, drafts []*readSet) *tx {
+func (e *Engine) beginOptimistic(ctx context.Context, sets []*readSet) *tx {
 	head, cat := *e.known.head.Load(), e.known.catalog.Load()
-	if cat == nil || head.Catalog != cat.version || slices.ContainsFunc(drafts, (*readSet).needsLock) || !e.writer.backoff.allows() {
+	if cat == nil || head.Catalog != cat.version || slices.ContainsFunc(sets, (*readSet).needsLock) || !e.writer.backoff.allows() {
 		return nil
 	}
 	o := &optimism{}
 	from := unreadableState{head, o}
-	cached := combine(drafts, isStored).after(e.writer.history.upTo(head.Version), from)
+	cached := combine(sets, isStored).after(e.writer.history.upTo(head.Version), from)
 	if cached == nil {
 		return nil
 	}
@@ -121,7 +124,7 @@ func (m *readSet) needsLock() bool { return m == nil || m.full() || m.txn != 0 }
 // updates fails, or its commit, they must run again.
 func (t *tx) Optimistic() bool { return t.optimistic != nil }
 
-// Moved reports whether a tentative commit has failed because something is not as it
+// Moved reports whether an optimistic commit has failed because something is not as it
 // was taken for.
 func (t *tx) Moved(err error) bool { return errors.Is(err, ErrMoved) }
 

@@ -12,7 +12,7 @@ type remoteState struct{ Snapshot }
 
 var _ kv.Joiner = remoteState{}
 
-// cachingState is a state as Views read it: what they find is remembered for drafts.
+// cachingState is a state as Views read it: what they find is remembered for dry runs.
 type cachingState struct {
 	remoteState
 	lookups *lookupCache

@@ -105,7 +105,7 @@ func (t *tx) Exact(c *kv.Coll) (*kv.Coll, error) {
 	return d, nil
 }
 
-// provisionalIDs is how far the ids of a draft are from those that it knows.
+// provisionalIDs is how far the ids of a dry run are from those that it knows.
 const provisionalIDs = 1 << 40
 
 func (t *tx) load(c *kv.Coll) (*kv.Coll, error) {
@@ -148,7 +148,7 @@ func loadFrom(ctx context.Context, from Snapshot, c *kv.Coll) (*kv.Coll, error) 
 	return c.WithStats(uint64(reply.Stats[0].Version), reply.Stats[0].Row)
 }
 
-// Holder returns the record that has an Order in a unique index, or 0. A draft may take a
+// Holder returns the record that has an Order in a unique index, or 0. A dry run may take a
 // key for new, and let the run that counts find out.
 func (t *tx) Holder(c *kv.Coll, x *kv.Index, order []byte) (storage.RecordID, error) {
 	if t.phase == dryRunning {

@@ -32,7 +32,7 @@ type engine struct {
 	settles  bool
 	begin    func() error            // may be nil
 	commit   func(added []int) error // may be nil
-	settle   func(h *engine) error     // may be nil
+	settle   func(h *engine) error   // may be nil
 }
 
 func newEngine() *engine {

@@ -17,9 +17,9 @@ var errMoved = errors.New("moved")
 // preparing is an engine whose groups begin on a state that may not be the latest.
 type preparing struct {
 	*engine
-	worth   bool
-	commit  error // of optimistic runs
-	firm    []bool
+	worth    bool
+	commit   error // of optimistic runs
+	firm     []bool
 	prepared []string
 }
 
@@ -41,7 +41,7 @@ type optimistic struct {
 	of *preparing
 }
 
-func (t *optimistic) Optimistic() bool      { return true }
+func (t *optimistic) Optimistic() bool     { return true }
 func (t *optimistic) Moved(err error) bool { return errors.Is(err, errMoved) }
 
 func (t *optimistic) Commit() error {
