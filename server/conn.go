@@ -38,9 +38,8 @@ type conn struct {
 	fromBalancer bool // it came to the port for load balancers
 	progress     progress
 
-	source   source // of the reader
-	answered int64  // requests that were served at the socket
-	linger   linger
+	source   source      // of the reader
+	answered int64       // requests that were served at the socket
 	stopped  atomic.Bool // no further request is read
 
 	apart sync.Mutex // held while the connection reads other than at the socket

@@ -47,39 +47,17 @@ func (c *conn) serveArrived() (done, open bool) {
 	for {
 		whole, err := c.reader.Await()
 		if err == errNothing {
-			if !c.lingers() {
-				return false, true
-			}
-			c.source.socket.again()
-			continue
+			return false, true
 		}
 		if err != nil || !whole { // the end, or a message longer than the buffer
 			return true, true
 		}
-		c.linger.over(true)
 		if !c.exchange() {
 			return true, false
 		}
 		c.answered++
 		c.source.socket.proven = c.answered > provenAfter
 	}
-}
-
-// lingers reports whether the connection reads again before it waits.
-func (c *conn) lingers() bool {
-	l := &c.linger
-	if l.until == 0 {
-		if !l.begins(c.srv.service.Metrics.Network.Requests.Load(), c.answered, c.srv.now) {
-			return false
-		}
-		l.until = c.srv.now() + int64(lingerFor)
-		return true
-	}
-	if c.srv.now() < l.until {
-		return true
-	}
-	l.over(false)
-	return false
 }
 
 // readApart reads and serves a message outside of the socket's function, or finds the end

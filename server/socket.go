@@ -57,9 +57,6 @@ func (s *socket) each(handle func() (done bool)) error {
 	})
 }
 
-// again makes the next Read try, although the last one has emptied the socket.
-func (s *socket) again() { s.empty = false }
-
 // Read reads what has arrived; the error may be errNothing.
 func (s *socket) Read(b []byte) (int, error) {
 	if s.empty {
