@@ -2,11 +2,9 @@ package server
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"io"
 	"net"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -37,13 +35,6 @@ type conn struct {
 
 	fromBalancer bool // it came to the port for load balancers
 	progress     progress
-
-	source   source      // of the reader
-	answered int64       // requests that were served at the socket
-	stopped  atomic.Bool // no further request is read
-
-	apart sync.Mutex // held while the connection reads other than at the socket
-	look  bool       // the watcher makes it look for its end; guarded by apart
 }
 
 var (
@@ -66,10 +57,7 @@ func newConn(s *Server, nc net.Conn, fromBalancer bool) *conn {
 
 // stopReading makes the next read end the connection; a running command
 // still sends its reply.
-func (c *conn) stopReading() {
-	c.stopped.Store(true)
-	_ = c.nc.SetReadDeadline(time.Unix(1, 0))
-}
+func (c *conn) stopReading() { _ = c.nc.SetReadDeadline(time.Unix(1, 0)) }
 
 // run serves until the client leaves, sends garbage, or the server stops.
 func (c *conn) run() {
@@ -96,8 +84,7 @@ func (c *conn) run() {
 		return
 	}
 	c.srv.service.Connected(c.client)
-	c.source.Reader = c.stream
-	c.reader = wire.NewReader(counting{&c.source, &c.progress.received})
+	c.reader = wire.NewReader(counting{c.stream, &c.progress.received})
 	c.reader.SetBudget(c.srv.inFlight)
 	defer c.reader.Release()
 	c.out = wire.GetBuffer()
@@ -105,12 +92,8 @@ func (c *conn) run() {
 	if !c.greeted() {
 		return
 	}
-	if _, secured := c.stream.(*tls.Conn); !secured {
-		c.apart.Lock() // the watcher looks at it
-		c.source.socket = newSocket(c.nc)
-		c.apart.Unlock()
+	for c.exchange() {
 	}
-	c.converse()
 }
 
 // exchange reads a message and serves it. It sends the reply, unless the whole next message
@@ -196,9 +179,6 @@ func (c *conn) replySent() {
 // sees whether the client reads it.
 func (c *conn) send(b []byte) (err error) {
 	if len(b) <= sendPart {
-		if b = b[c.source.socket.sendNow(b):]; len(b) == 0 {
-			return nil
-		}
 		_, err = c.stream.Write(b)
 		return err
 	}

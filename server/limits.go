@@ -122,7 +122,6 @@ type progress struct {
 	seenWaiting  bool
 	seenSent     int64
 	sentAt       time.Time // when the watcher saw seenSent for the first time
-	idleAt       int64     // seenBoundary when idles has reported true
 }
 
 // counting counts the bytes that are read.
@@ -144,16 +143,6 @@ func (p *progress) stalled(now time.Time) time.Duration {
 		p.seenSent, p.sentAt = sent, now
 	}
 	return now.Sub(p.sentAt)
-}
-
-// idles reports, once each time, that a connection has become idle. The caller has called
-// overdue.
-func (p *progress) idles(now time.Time) bool {
-	if p.seenBoundary == p.idleAt || now.Sub(p.at) < watchEvery {
-		return false
-	}
-	p.idleAt = p.seenBoundary
-	return true
 }
 
 // overdue returns the reason for closing a connection that has exceeded a time

@@ -168,7 +168,6 @@ type Server struct {
 	opening    *opening
 	inFlight   *inFlight
 	timeLimits timeLimits
-	pulse      *pulse
 	gc         *gcTuner // nil unless requested
 
 	certificates *certificates // nil without TLS
@@ -189,7 +188,7 @@ type Server struct {
 // New opens the data and prepares a server. It listens, but clients are refused
 // with NotYetInitialized until Start, while reading a large log takes long.
 func New(cfg Config) (*Server, error) {
-	s := &Server{config: cfg, log: cfg.Log, conns: map[*conn]struct{}{}, refused: map[net.Conn]struct{}{}, timeLimits: defaultTimeLimits, pulse: newPulse(), opening: newOpening(&cfg)}
+	s := &Server{config: cfg, log: cfg.Log, conns: map[*conn]struct{}{}, refused: map[net.Conn]struct{}{}, timeLimits: defaultTimeLimits, opening: newOpening(&cfg)}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	if err := s.config.readTestClock(); err != nil {
 		return nil, err
@@ -255,7 +254,6 @@ func (s *Server) Start() error {
 	s.started.Store(true)
 	s.wg.Add(1)
 	go s.watch()
-	s.wg.Go(func() { s.pulse.run(s.ctx.Done(), s.service.Metrics.Network.Requests.Load) })
 	return nil
 }
 

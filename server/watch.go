@@ -50,9 +50,6 @@ func (s *Server) checkConnections(now time.Time) {
 		if why := c.progress.overdue(now, &s.timeLimits, since != 0); why != "" {
 			s.cut(c, why)
 		}
-		if since == 0 && c.progress.idles(now) {
-			c.lookForEnd()
-		}
 	})
 	s.checkReplies(now)
 }
@@ -91,7 +88,5 @@ func (s *Server) checkReplies(now time.Time) {
 func (s *Server) cut(c *conn, why string) {
 	s.log.Info().Str("remote", c.client.Remote).Str("reason", why).Msg("connection closed")
 	c.progress.cut.Store(true)
-	// Close waits for a command that runs within a read of the socket. It has ended the
-	// write that the client held up before that, but the next command may run already.
-	go func() { _ = c.nc.Close() }()
+	_ = c.nc.Close()
 }

@@ -146,23 +146,6 @@ func (r *Reader) Next() (Header, error) {
 	return parseHeader(head), nil
 }
 
-// Await reads on until the whole next message is at hand, or cannot be, because it is longer
-// than the buffer. After an error it may be called again: what was read stays. A message that
-// breaks the protocol counts as whole; [Reader.ReadMessage] returns the error. The last
-// message is no longer valid.
-func (r *Reader) Await() (whole bool, err error) {
-	r.Release()
-	h, err := r.Next()
-	if err == ErrHTTP || err == nil && h.checkLength() != nil {
-		return true, nil
-	}
-	if err != nil || int(h.Length) > r.in.Size() {
-		return false, err
-	}
-	_, err = r.in.Peek(int(h.Length))
-	return err == nil, err
-}
-
 // Detach gives the last message away with the memory behind it: it stays
 // valid as long as anyone holds it, and the next read takes new memory.
 func (r *Reader) Detach() {
