@@ -34,10 +34,14 @@ func (s *Server) serveConsole(readTime time.Duration) (*consoleServer, error) {
 		return nil, fmt.Errorf("cannot serve the console: %w", err)
 	}
 	c := &consoleServer{listener: l, done: make(chan struct{}), console: console.New(console.Options{
-		Dial: s.dialFrom, Clock: clock.System(), Auth: s.config.Auth, ReadOnly: s.config.ConsoleReadOnly, TestClock: s.config.TestClock,
-		Secure: s.certificates != nil, BindIP: ip, Hosts: s.config.ConsoleHosts, Version: s.config.Version,
+		Dial: s.dialFrom, Clock: clock.System(), TestClock: s.config.TestClock, Version: s.config.Version,
+		Auth: s.config.Auth, ReadOnly: s.config.ConsoleReadOnly,
+		Secure: s.certificates != nil, BindIP: ip, Hosts: s.config.ConsoleHosts,
 	})}
-	c.http = &http.Server{Handler: c.console, ReadHeaderTimeout: headerTime, ReadTimeout: readTime, IdleTimeout: idleTime, MaxHeaderBytes: 64 << 10}
+	c.http = &http.Server{
+		Handler: c.console, ReadHeaderTimeout: headerTime, ReadTimeout: readTime, IdleTimeout: idleTime,
+		MaxHeaderBytes: 64 << 10,
+	}
 	if s.certificates != nil {
 		l = tls.NewListener(l, &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
 			return s.certificates.current.Load(), nil
@@ -75,8 +79,8 @@ func (s *Server) ConsoleURL() string {
 // counts for restrictions of users, the delays after wrong passwords, and the log. To
 // close the connection ends its command.
 func (s *Server) dialFrom(remote net.Addr) net.Conn {
-	near, far := net.Pipe()
-	end := &nearEnd{Conn: near, leave: func() {}}
-	s.serve(pipe{far, remote, end}, false)
-	return end
+	near, end := net.Pipe()
+	client := &clientEnd{Conn: near, leave: func() {}}
+	s.serve(pipe{end, remote, client}, false)
+	return client
 }

@@ -24,7 +24,7 @@ func withConsole(t *testing.T, readTime time.Duration) *Server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close(context.Background()) })
-	s.timeLimits.pressed = time.Hour // tests move the time
+	s.timeLimits.scarce = time.Hour // tests move the time
 	if err := s.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -113,17 +113,17 @@ func TestConsoleRepliesThatEndEarly(t *testing.T) {
 	}
 }
 
-// Large replies of the console have the places of all large replies: what its clients do not
+// Large replies of the console have the slots of all large replies: what its clients do not
 // read is held once, by the server, and they are disconnected while others wait.
 func TestConsoleReplyPlaces(t *testing.T) {
 	t.Parallel()
 	s := withConsole(t, time.Minute)
 	storeLarge(t, s)
-	const deaf, places = 5, 2
-	s.inFlight.large = semaphore.NewWeighted(places)
+	const deaf, slots = 5, 2
+	s.inFlight.slots = semaphore.NewWeighted(slots)
 	client := &http.Client{Transport: &http.Transport{}}
 	defer client.CloseIdleConnections()
-	for range 2 * places { // those that read leave their place to the next
+	for range 2 * slots { // those that read leave their slot to the next
 		if _, err := io.Copy(io.Discard, findLarge(t, s, client).Body); err != nil {
 			t.Fatal(err)
 		}
@@ -137,15 +137,15 @@ func TestConsoleReplyPlaces(t *testing.T) {
 		const body = `{"db": "test", "command": {"find": "large"}}`
 		fmt.Fprintf(c, "POST /api/command?json=canonical HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	}
-	waitFor(t, func() bool { return s.inFlight.waiting.Load() == deaf-places })
+	waitFor(t, func() bool { return s.inFlight.waiting.Load() == deaf-slots })
 	held := 0
 	s.each(func(c *conn) {
 		if c.progress.held.Load() > 0 {
 			held++
 		}
 	})
-	if held > places {
-		t.Errorf("%d large replies are in memory, want %d", held, places)
+	if held > slots {
+		t.Errorf("%d large replies are in memory, want %d", held, slots)
 	}
 	if res, err := client.Post(s.ConsoleURL()+"api/command", "application/json", strings.NewReader(`{"db": "test", "command": {"count": "large"}}`)); err != nil || res.StatusCode != 200 {
 		t.Errorf("a small command: %v %v", res, err)

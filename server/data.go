@@ -71,8 +71,10 @@ func (s *Server) open(path string) (warnings []string, err error) {
 	name := s.config.engineName()
 	s.log.Info().Str("storageEngine", name).Str("dbpath", path).Msg("Opening the storage engine")
 	opened, err := engines.Open(name, engines.Options{
-		Path: path, URI: s.config.StorageURI, Indexer: commands.NewIndexer(), Repair: s.config.Repair, CompactMinBytes: compactFrom, CacheBytes: cache,
-		Version: s.config.Version, FileMode: s.config.FileMode, Fault: s.config.fault, OrphanIndexes: commands.OrphanIndexes(), Progress: s.opening.reading, Indexing: s.opening.indexing,
+		Path: path, URI: s.config.StorageURI, CacheBytes: cache, FileMode: s.config.FileMode,
+		Indexer: commands.NewIndexer(), OrphanIndexes: commands.OrphanIndexes(),
+		Repair: s.config.Repair, CompactMinBytes: compactFrom, Version: s.config.Version, Fault: s.config.fault,
+		Progress: s.opening.reading, Indexing: s.opening.indexing,
 		Logger: func(format string, args ...any) { s.log.Warn().Msgf(format, args...) },
 	})
 	if err != nil {
@@ -142,5 +144,8 @@ func Copy(ctx context.Context, from, to, cacheSize string, step func(total, byte
 	if err != nil {
 		return Copied{}, fmt.Errorf("copy %s to %s: %w", source, target, err)
 	}
-	return Copied{From: source.String(), To: target.String(), Collections: done.Collections, Records: done.Records, Indexes: done.Indexes, Bytes: done.Bytes}, nil
+	return Copied{
+		From: source.String(), To: target.String(),
+		Collections: done.Collections, Records: done.Records, Indexes: done.Indexes, Bytes: done.Bytes,
+	}, nil
 }

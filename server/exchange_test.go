@@ -76,7 +76,7 @@ func TestClosesWithLastRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	served := s.connOf(c)
-	waitFor(t, func() bool { return served.busy.Load() != 0 })
+	waitFor(t, func() bool { return served.progress.began.Load() != 0 })
 	if _, err := c.Write(request(pingCommand)); err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,9 @@ const (
 )
 
 func newIdleRelease() *idleRelease {
-	samples := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/unused:bytes"}}
+	samples := []metrics.Sample{
+		{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/unused:bytes"},
+	}
 	return &idleRelease{free: debug.FreeOSMemory, read: func() (allocated, live, unused uint64) {
 		metrics.Read(samples)
 		return samples[0].Value.Uint64(), samples[1].Value.Uint64(), samples[2].Value.Uint64()

@@ -44,16 +44,16 @@ func TestOverdue(t *testing.T) {
 func TestInFlight(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	f := newInFlight(ctx, 1<<20) // the least
-	if err := f.Take(leastInFlight - 100); err != nil {
+	if err := f.Take(minInFlight - 100); err != nil {
 		t.Fatal(err)
 	}
 	waited := make(chan error)
 	go func() { waited <- f.Take(200) }()
-	f.Give(leastInFlight - 100)
+	f.Give(minInFlight - 100)
 	if err := <-waited; err != nil {
 		t.Error(err)
 	}
-	go func() { waited <- f.Take(leastInFlight) }()
+	go func() { waited <- f.Take(minInFlight) }()
 	cancel()
 	if err := <-waited; err == nil {
 		t.Error("Take returns no error although the server stops")

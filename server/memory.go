@@ -29,7 +29,7 @@ import (
 //     are never refused.
 //   - inFlight (limits.go) is the budget of large messages, an eighth of the
 //     limit: a connection waits for its share before it allocates a buffer.
-//     A reply with documents of more than a megabyte waits for one of a number of places
+//     A reply with documents of more than a megabyte waits for one of a number of slots
 //     before it is written, one of an exhaust stream again for each reply, so that all of
 //     them take no more than a quarter of that budget, and garbage is collected more often
 //     while several are taken. checkReplies (watch.go) closes connections that keep large replies
@@ -85,18 +85,18 @@ func parseMemory(text string, total int64) (int64, error) {
 // machineMemory returns the memory that the process may use: the machine's, or
 // less if its control group, or a parent of it, has a limit; 0 if it is
 // unknown.
-func machineMemory() int64 { return leastMemory(memlimit.FromSystem, memlimit.FromCgroup) }
+func machineMemory() int64 { return minMemory(memlimit.FromSystem, memlimit.FromCgroup) }
 
-// leastMemory returns the smallest limit that any of the sources reports; 0 if
+// minMemory returns the smallest limit that any of the sources reports; 0 if
 // none does.
-func leastMemory(sources ...memlimit.Provider) (least int64) {
-	for _, ask := range sources {
-		n, err := ask()
-		if err == nil && n > 0 && n < math.MaxInt64 && (least == 0 || int64(n) < least) {
-			least = int64(n)
+func minMemory(sources ...memlimit.Provider) (limit int64) {
+	for _, source := range sources {
+		n, err := source()
+		if err == nil && n > 0 && n < math.MaxInt64 && (limit == 0 || int64(n) < limit) {
+			limit = int64(n)
 		}
 	}
-	return least
+	return limit
 }
 
 // gcTuner configures the garbage collector of the process for a server. It
@@ -126,25 +126,25 @@ type gcTuner struct {
 // gcBounds are the amount of garbage that the tuner allows, and bounds for the
 // percentage of the live heap that this is.
 type gcBounds struct {
-	spare       int64
-	least, most int64
+	garbage  int64 // bytes
+	min, max int64 // percent
 }
 
 const (
 	gcDefault  = 100 // percent, as Go has it
-	gcDistance = 20  // least difference of percentages that is worth a change, or a fifth of a small one
+	gcDistance = 20  // smallest difference of percentages that is worth a change, or a fifth of a small one
 )
 
 // gcInMemory is for data in memory.
-var gcInMemory = gcBounds{spare: 256 << 20, least: gcDefault, most: 400}
+var gcInMemory = gcBounds{garbage: 256 << 20, min: gcDefault, max: 400}
 
 // gcScarce is for data in memory while operations have to wait for memory.
-var gcScarce = gcBounds{spare: 32 << 20, least: 20, most: gcDefault}
+var gcScarce = gcBounds{garbage: 32 << 20, min: 20, max: gcDefault}
 
 // gcCached is for data that are read through a cache of a size. The cache can be most
 // of the live heap, and has no pointers, so that a collection costs little.
 func gcCached(cache int64) gcBounds {
-	return gcBounds{spare: min(gcInMemory.spare, cache/4), least: 20, most: gcInMemory.most}
+	return gcBounds{garbage: min(gcInMemory.garbage, cache/4), min: 20, max: gcInMemory.max}
 }
 
 // newGCTuner makes a tuner. cache is the size of the engine's cache; 0: all data are
@@ -192,8 +192,8 @@ func (g *gcTuner) tune() {
 	g.set(bounds.percent(live))
 }
 
-// press adjusts the percentage at once to operations that take much memory.
-func (g *gcTuner) press() {
+// tighten adjusts the percentage at once to operations that take much memory.
+func (g *gcTuner) tighten() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.fixed {
@@ -206,7 +206,7 @@ func (g *gcTuner) press() {
 
 // set sets the percentage if the difference is worth a change.
 func (g *gcTuner) set(percent int) {
-	if d, least := percent-g.percent, min(gcDistance, g.percent/5); d > least || d < -least {
+	if d, limit := percent-g.percent, min(gcDistance, g.percent/5); d > limit || d < -limit {
 		g.percent = percent
 		debug.SetGCPercent(percent)
 	}
@@ -221,5 +221,5 @@ func liveHeap() int64 {
 
 // percent returns the percentage by which a heap with live bytes may grow.
 func (b gcBounds) percent(live int64) int {
-	return int(min(max(b.spare*100/max(live, 1), b.least), b.most))
+	return int(min(max(b.garbage*100/max(live, 1), b.min), b.max))
 }

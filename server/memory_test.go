@@ -25,9 +25,9 @@ func TestParseMemory(t *testing.T) {
 	}
 }
 
-// TestLeastMemory: a control group may have less than the machine, or no limit, which the
+// TestMinMemory: a control group may have less than the machine, or no limit, which the
 // kernel also writes as a very large number.
-func TestLeastMemory(t *testing.T) {
+func TestMinMemory(t *testing.T) {
 	says := func(n uint64) memlimit.Provider { return func() (uint64, error) { return n, nil } }
 	none := func() (uint64, error) { return 0, memlimit.ErrNoLimit }
 	for want, sources := range map[int64][]memlimit.Provider{
@@ -37,7 +37,7 @@ func TestLeastMemory(t *testing.T) {
 		6 << 30:   {none, says(6 << 30)},
 		0:         {none, none},
 	} {
-		if got := leastMemory(sources...); got != want {
+		if got := minMemory(sources...); got != want {
 			t.Errorf("%d, want %d", got, want)
 		}
 	}

@@ -18,9 +18,12 @@ import (
 // logStart logs the version, the process and the limits of the server.
 func (s *Server) logStart(memory int64) {
 	host, _ := os.Hostname() // "" if it has no name
-	s.log.Info().Str("version", s.config.Version).Str("mongodb", MongoDBVersion).Int("pid", os.Getpid()).Str("host", host).
-		Str("dbpath", cmp.Or(s.config.DBPath, Memory)).Str("storageEngine", s.config.engineName()).Int64("memoryLimitMB", memory>>20).Int("maxConns", s.config.MaxConns).
-		Bool("accessControl", s.config.Auth).Str("tls", cmp.Or(s.config.TLS.Mode, TLSDisabled)).Str("replSet", s.config.ReplSet).Bool("testClock", s.config.TestClock).Msg("DuskDB starting")
+	c := &s.config
+	s.log.Info().Str("version", c.Version).Str("mongodb", MongoDBVersion).Int("pid", os.Getpid()).Str("host", host).
+		Str("dbpath", cmp.Or(c.DBPath, Memory)).Str("storageEngine", c.engineName()).
+		Int64("memoryLimitMB", memory>>20).Int("maxConns", c.MaxConns).
+		Bool("accessControl", c.Auth).Str("tls", cmp.Or(c.TLS.Mode, TLSDisabled)).
+		Str("replSet", c.ReplSet).Bool("testClock", c.TestClock).Msg("DuskDB starting")
 }
 
 // openService opens the data and creates the Service that runs commands.
@@ -51,14 +54,9 @@ func (s *Server) openService(memory int64) (err error) {
 	if err != nil {
 		return errors.Join(err, s.engine.Close())
 	}
-	s.service, err = commands.New(commands.Options{
-		NoScripting: cfg.NoScripting, ReplSet: cfg.ReplSet, AdvertiseHost: cfg.AdvertiseHost, Host: s.host(), AskSelf: s.askSelf, OplogBytes: int64(cfg.OplogSizeMB) << 20,
-		OplogMinRetentionMillis: int64(cfg.OplogMinRetentionHours * 3600_000),
-		Engine:                  s.engine, Clock: s.clock, Log: cfg.Log, TempDir: temp, DBPath: path, Parameters: s.config.Parameters,
-		Argv: cfg.Argv, Parsed: cfg.Parsed, TestClock: s.config.TestClock, CommonClock: s.config.Clock == nil, Shutdown: cfg.OnShutdown, Lines: cfg.Lines, LogLimit: cfg.LogLimit, DuskDB: cfg.Version,
-		Memory: memory, MaxConns: cfg.MaxConns, Compressors: cfg.Compressors, Warnings: warnings,
-		Security: s.security(), RotateLog: cfg.RotateLog, Profiling: cfg.Profiling,
-	})
+	options := s.serviceOptions()
+	options.DBPath, options.TempDir, options.Memory, options.Warnings = path, temp, memory, warnings
+	s.service, err = commands.New(options)
 	if err != nil {
 		return errors.Join(err, s.engine.Close())
 	}
@@ -67,27 +65,45 @@ func (s *Server) openService(memory int64) (err error) {
 		return errors.Join(err, s.engine.Close())
 	}
 	s.log.Info().Dur("took", clock.System().Now().Sub(began)).Str("storageEngine", stats.Name).Int64("fileMB", stats.FileBytes>>20).Msg("Data opened")
-	if s.gc != nil {
-		service := s.service
-		collected := func(live int64) bool {
-			return service.Turns.Collected(live, service.Memory.Written.Load()) || s.inFlight.pressed()
-		}
-		s.gc.collected.Store(&collected)
-		service.Turns.OnPressure(s.gc.press)
-		s.inFlight.urgent = s.gc.press
+	if s.gc == nil {
+		return nil
 	}
-	if s.gc != nil && stats.FileBytes >= noteworthy {
+	s.followMemory()
+	if stats.FileBytes >= noteworthy {
 		go debug.FreeOSMemory() // release the garbage of reading the log
 	}
 	return nil
 }
 
-// noteworthy is the least size of a log whose opening is logged from its
+// serviceOptions are the options that the configuration gives.
+func (s *Server) serviceOptions() commands.Options {
+	c := &s.config
+	return commands.Options{
+		Engine: s.engine, Parameters: c.Parameters, NoScripting: c.NoScripting, Profiling: c.Profiling,
+		Clock: s.clock, TestClock: c.TestClock, CommonClock: c.Clock == nil,
+		ReplSet: c.ReplSet, AdvertiseHost: c.AdvertiseHost, Host: s.host(), AskSelf: s.askSelf,
+		OplogBytes:              int64(c.OplogSizeMB) << 20,
+		OplogMinRetentionMillis: int64(c.OplogMinRetentionHours * 3600_000),
+		Security:                s.security(), MaxConns: c.MaxConns, Compressors: c.Compressors,
+		Log: c.Log, Lines: c.Lines, LogLimit: c.LogLimit, RotateLog: c.RotateLog,
+		Argv: c.Argv, Parsed: c.Parsed, DuskDB: c.Version, Shutdown: c.OnShutdown,
+	}
+}
+
+// followMemory has the garbage collector follow what operations and replies claim.
+func (s *Server) followMemory() {
+	turns, written := s.service.Turns, &s.service.Memory.Written
+	collected := func(live int64) bool { return turns.Collected(live, written.Load()) || s.inFlight.scarce() }
+	s.gc.collected.Store(&collected)
+	turns.OnPressure(s.gc.tighten)
+	s.inFlight.onScarce = s.gc.tighten
+}
+
+// noteworthy is the size in bytes from which the opening of a log is logged from its
 // beginning, because it takes noticeably long.
 const noteworthy = 16 << 20
 
-// openingEach is the least time between two lines about the opening in the
-// log.
+// openingEach is the time between two lines of the log about the opening.
 const openingEach = 5 * time.Second
 
 // readingShare is the percentage of the opening that reading the log counts
@@ -172,9 +188,9 @@ func (o *opening) done() float64 {
 // left estimates the time that the opening still takes; ok is false if nothing
 // can be said yet. The caller holds mu.
 func (o *opening) left() (left time.Duration, ok bool) {
-	const least = 0.01
+	const minDone = 0.01
 	f, took := o.done(), o.clock.Now().Sub(o.began)
-	if f < least || took < time.Second {
+	if f < minDone || took < time.Second {
 		return 0, false
 	}
 	return time.Duration(float64(took) * (1 - f) / f).Round(time.Second), true
@@ -188,7 +204,8 @@ func (o *opening) logProgress() {
 	if o.index > 0 {
 		stage = "building indexes"
 	}
-	line := o.log.Info().Str("stage", stage).Int("percent", int(o.done()*100)).Int64("readMB", o.read>>20).Int64("sizeMB", o.size>>20)
+	line := o.log.Info().Str("stage", stage).Int("percent", int(o.done()*100)).
+		Int64("readMB", o.read>>20).Int64("sizeMB", o.size>>20)
 	if left, ok := o.left(); ok {
 		line = line.Int64("secondsLeft", int64(left.Seconds()))
 	}

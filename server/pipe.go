@@ -9,20 +9,20 @@ import (
 // needs no TLS.
 type pipe struct {
 	net.Conn
-	remote net.Addr // of the client; nil: within the process
-	near   *nearEnd // nil: that the client leaves shows at the next read or write
+	remote net.Addr   // address of the client; nil: within the process
+	client *clientEnd // nil: that the client leaves shows at the next read or write
 }
 
-// nearEnd is the client's end of a pipe. Closing it ends the running command at once, as
+// clientEnd is the client's end of a pipe. Closing it ends the running command at once, as
 // nobody waits for its reply. Only clients that always wait for replies may use it.
-type nearEnd struct {
+type clientEnd struct {
 	net.Conn
 	closed atomic.Bool
 	leave  func() // ends the command
 }
 
 // Close implements net.Conn.
-func (e *nearEnd) Close() error {
+func (e *clientEnd) Close() error {
 	if !e.closed.Swap(true) {
 		e.leave()
 	}
@@ -46,7 +46,7 @@ func (pipe) LocalAddr() net.Addr { return pipeAddr }
 // Dial connects to the server within the process, without a port. It works
 // before Start, too.
 func (s *Server) Dial() net.Conn {
-	near, far := net.Pipe()
-	s.serve(pipe{Conn: far}, false)
-	return near
+	client, end := net.Pipe()
+	s.serve(pipe{Conn: end}, false)
+	return client
 }

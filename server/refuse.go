@@ -29,15 +29,15 @@ import (
 // the answer.
 const refuseTime = 5 * time.Second
 
-// mostRefused limits the clients that are answered at once; others are
+// maxRefused limits the clients that are answered at once; others are
 // disconnected.
-const mostRefused = 256
+const maxRefused = 256
 
 // refuse tells a client in the background that the server does not serve yet.
 func (s *Server) refuse(nc net.Conn, fromBalancer bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.draining.Load() || len(s.refused) >= mostRefused {
+	if s.draining.Load() || len(s.refused) >= maxRefused {
 		_ = nc.Close()
 		return
 	}
@@ -69,11 +69,8 @@ func (s *Server) answerNotYet(nc net.Conn, fromBalancer bool) {
 	if t != nil {
 		defer t.Close()
 	}
-	c.reader = wire.NewReader(c.stream)
-	c.reader.SetBudget(s.inFlight)
-	defer c.reader.Release()
-	c.out = wire.GetBuffer()
-	defer func() { c.out.Put() }()
+	c.beginMessages(c.stream, s.inFlight)
+	defer c.endMessages()
 	for len(c.out.B) == 0 {
 		m, err := c.reader.ReadMessage()
 		if errors.Is(err, wire.ErrHTTP) {

@@ -188,7 +188,10 @@ type Server struct {
 // New opens the data and prepares a server. It listens, but clients are refused
 // with NotYetInitialized until Start, while reading a large log takes long.
 func New(cfg Config) (*Server, error) {
-	s := &Server{config: cfg, log: cfg.Log, conns: map[*conn]struct{}{}, refused: map[net.Conn]struct{}{}, timeLimits: defaultTimeLimits, opening: newOpening(&cfg)}
+	s := &Server{
+		config: cfg, log: cfg.Log, timeLimits: defaultTimeLimits, opening: newOpening(&cfg),
+		conns: map[*conn]struct{}{}, refused: map[net.Conn]struct{}{},
+	}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	if err := s.config.readTestClock(); err != nil {
 		return nil, err
@@ -231,7 +234,10 @@ func New(cfg Config) (*Server, error) {
 
 // security returns the access settings for the commands.
 func (s *Server) security() commands.Security {
-	sec := commands.Security{TLSMode: s.config.TLS.Mode, Auth: s.config.Auth, RootUser: s.config.RootUser, RootPassword: s.config.RootPassword}
+	sec := commands.Security{
+		TLSMode: s.config.TLS.Mode, Auth: s.config.Auth,
+		RootUser: s.config.RootUser, RootPassword: s.config.RootPassword,
+	}
 	for _, ip := range s.endpoints {
 		sec.Exposed = sec.Exposed || !auth.IsLocal(net.JoinHostPort(ip, "0")) && !strings.HasPrefix(ip, "/")
 	}

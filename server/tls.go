@@ -72,7 +72,8 @@ func openTLS(o TLS) (*certificates, error) {
 // checkUnused refuses TLS settings if TLS is off: an operator who gives a
 // certificate does not expect plain text.
 func (o *TLS) checkUnused() error {
-	if o.CertificateKeyFile+o.CertificateKeyFilePassword+o.CAFile+o.CRLFile != "" || o.AllowConnectionsWithoutCertificates || len(o.DisabledProtocols) > 0 {
+	files := o.CertificateKeyFile + o.CertificateKeyFilePassword + o.CAFile + o.CRLFile
+	if files != "" || o.AllowConnectionsWithoutCertificates || len(o.DisabledProtocols) > 0 {
 		return errors.New("need to enable TLS via the sslMode/tlsMode flag when using TLS configuration parameters")
 	}
 	return nil
@@ -198,8 +199,8 @@ func peek(nc net.Conn) ([]byte, error) {
 // Both may begin with the same byte, but a message with all three bytes would
 // be longer than 64 kB, which no first message is.
 func isTLS(head []byte) bool {
-	const handshake, version, most = 0x16, 3, 4
-	return head[0] == handshake && head[1] == version && head[2] > 0 && head[2] <= most
+	const handshake, version, maxMinor = 0x16, 3, 4
+	return head[0] == handshake && head[1] == version && head[2] > 0 && head[2] <= maxMinor
 }
 
 // prefixed is a connection whose first bytes have been read already.

@@ -43,7 +43,7 @@ func (s *Server) watch() {
 func (s *Server) checkConnections(now time.Time) {
 	limit := now.UnixNano() - int64(watchEvery)
 	s.each(func(c *conn) {
-		since := c.busy.Load()
+		since := c.progress.began.Load()
 		if since != 0 && since < limit && hungUp(c.nc) {
 			c.cancel(errClientGone)
 		}
@@ -56,30 +56,30 @@ func (s *Server) checkConnections(now time.Time) {
 
 // checkReplies closes connections whose clients do not read large replies, the
 // longest waiting first, until the replies of all connections are within their
-// memory limit and there is a place for each command that waits to write one.
+// memory limit and there is a slot for each command that waits to write one.
 func (s *Server) checkReplies(now time.Time) {
 	type waiting struct {
 		c     *conn
 		since time.Duration
 	}
 	held, stalled := int64(0), []waiting(nil)
-	places := s.inFlight.waiting.Load()
+	slots := s.inFlight.waiting.Load()
 	s.each(func(c *conn) {
 		if c.progress.cut.Load() { // its memory is about to be freed
 			return
 		}
 		held += c.progress.held.Load()
-		if d := c.progress.stalled(now); d >= s.timeLimits.pressed {
+		if d := c.progress.stalled(now); d >= s.timeLimits.scarce {
 			stalled = append(stalled, waiting{c, d})
 		}
 	})
 	slices.SortFunc(stalled, func(a, b waiting) int { return cmp.Compare(b.since, a.since) })
 	for _, w := range stalled {
-		if held <= s.inFlight.replies && places <= 0 {
+		if held <= s.inFlight.replies && slots <= 0 {
 			return
 		}
 		held -= w.c.progress.held.Load()
-		places--
+		slots--
 		s.cut(w.c, "it does not take in its reply, and memory for replies is short")
 	}
 }

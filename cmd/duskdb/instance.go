@@ -125,11 +125,16 @@ func (s *serveCmd) parameters(log zerolog.Logger) (map[string]string, error) {
 // config is the configuration that the flags give, but for the log and for users and TLS.
 func (s *serveCmd) config(params map[string]string) server.Config {
 	return server.Config{
-		BindIP: s.addresses(), IPv6: s.IPv6, Port: s.Port, DBPath: s.DBPath, StorageEngine: s.Mongod.engine(), StorageURI: s.Mongod.StorageURI, CacheSize: s.Mongod.CacheSize, Parameters: params, TestClock: s.TestClock,
-		Compressors: s.compressors(), SocketMode: os.FileMode(s.SocketMode), //nolint:gosec // nine bits
-		MaxConns: s.MaxConns, MemoryLimit: s.MemoryLimit, MetricsPort: s.MetricsPort, MetricsBindIP: s.MetricsBind, MetricsPprof: s.MetricsPprof, Repair: s.Repair, TuneGC: true, Argv: hideSecrets(os.Args), Parsed: s.parsed(params), Version: version,
+		BindIP: s.addresses(), IPv6: s.IPv6, Port: s.Port, MaxConns: s.MaxConns, Compressors: s.compressors(),
+		SocketMode: os.FileMode(s.SocketMode), //nolint:gosec // nine bits
+		DBPath:     s.DBPath, Repair: s.Repair, MemoryLimit: s.MemoryLimit, TuneGC: true,
+		StorageEngine: s.Mongod.engine(), StorageURI: s.Mongod.StorageURI, CacheSize: s.Mongod.CacheSize,
+		Parameters: params, TestClock: s.TestClock,
+		Argv: hideSecrets(os.Args), Parsed: s.parsed(params), Version: version,
+		MetricsPort: s.MetricsPort, MetricsBindIP: s.MetricsBind, MetricsPprof: s.MetricsPprof,
 		ConsolePort: s.consolePort(), ConsoleBindIP: s.ConsoleBind, ConsoleHosts: s.ConsoleHosts, ConsoleReadOnly: s.ConsoleRead,
-		NoScripting: s.Mongod.NoScripting, ReplSet: s.ReplSet, AdvertiseHost: s.Advertise, OplogSizeMB: s.OplogSize, OplogMinRetentionHours: s.OplogHours,
+		NoScripting: s.Mongod.NoScripting, ReplSet: s.ReplSet, AdvertiseHost: s.Advertise,
+		OplogSizeMB: s.OplogSize, OplogMinRetentionHours: s.OplogHours,
 		Profiling: &server.Profiling{Level: s.Profile, SlowMS: s.SlowMS, SampleRate: s.SlowSample},
 	}
 }

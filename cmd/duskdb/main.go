@@ -101,9 +101,10 @@ var withVariables = []string{"serve", "ping"}
 // places are the flags that say where the data is.
 var places = []string{"uri", "dbpath", "storageURI"}
 
-// withoutVariables takes the variables from the flags of the other commands,
-// except for --uri, --dbpath and --storageURI, which say where the data is. Several commands have a --drop, an --out or a --timeout: a variable
-// would set all of them, and could drop a collection that nobody named.
+// withoutVariables takes the variables from the flags of the other commands, except for
+// --uri, --dbpath and --storageURI, which say where the data is. Several commands have a
+// --drop, an --out or a --timeout: a variable would set all of them, and could drop a
+// collection that nobody named.
 func withoutVariables(k *kong.Kong) error {
 	for _, command := range k.Model.Children {
 		if slices.Contains(withVariables, command.Name) {

@@ -44,7 +44,8 @@ func (s *security) apply(cfg *server.Config) (err error) {
 	cfg.TLS = server.TLS{
 		Mode: s.TLSMode, CertificateKeyFile: s.TLSCertificate, CAFile: s.TLSCA,
 		CertificateKeyFilePassword: s.TLSPassword, CRLFile: s.TLSCRL,
-		AllowConnectionsWithoutCertificates: s.TLSAllowWithout, AllowInvalidCertificates: s.TLSAllowInvalid, DisabledProtocols: split(s.TLSDisabledVersion),
+		AllowConnectionsWithoutCertificates: s.TLSAllowWithout, AllowInvalidCertificates: s.TLSAllowInvalid,
+		DisabledProtocols: split(s.TLSDisabledVersion),
 	}
 	return nil
 }

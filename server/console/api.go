@@ -166,9 +166,9 @@ func (c *Console) finish(w http.ResponseWriter, r *http.Request, x *session, nc 
 
 // complete adds the database and a limit of time to a command.
 func complete(db string, command value.Doc) value.Doc {
-	most := commandTime.Milliseconds()
+	limit := commandTime.Milliseconds()
 	if n, ok := command.Lookup("maxTimeMS").AsInt64(); ok && n > 0 {
-		most = min(most, n)
+		limit = min(limit, n)
 	}
 	b := value.NewBuilder()
 	for it := command.Iter(); it.Next(); {
@@ -178,7 +178,7 @@ func complete(db string, command value.Doc) value.Doc {
 	}
 	name, _ := command.First()
 	if name != "getMore" { // whose limit is that of its cursor
-		b.Int64("maxTimeMS", most)
+		b.Int64("maxTimeMS", limit)
 	}
 	return b.String("$db", db).Doc()
 }

@@ -53,8 +53,12 @@ func (c *Console) stream(w http.ResponseWriter, r *http.Request) {
 	if x != nil {
 		defer context.AfterFunc(x.ctx, nc.close)()
 	}
-	s := &eventStream{console: c, w: w, out: http.NewResponseController(w), nc: nc, db: r.URL.Query().Get("db"), coll: r.URL.Query().Get("collection")}
-	if err := s.open(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("only") == "expirations"); err != nil {
+	query := r.URL.Query()
+	s := &eventStream{
+		console: c, w: w, out: http.NewResponseController(w), nc: nc,
+		db: query.Get("db"), coll: query.Get("collection"),
+	}
+	if err := s.open(r.Header.Get("Last-Event-ID"), query.Get("only") == "expirations"); err != nil {
 		refuse(w, http.StatusBadRequest, err.Error())
 		return
 	}
@@ -63,7 +67,7 @@ func (c *Console) stream(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	next := s.next
 	if size > 0 {
-		f := &frames{s: s, most: size}
+		f := &frames{s: s, max: size}
 		next = func() error { return f.next(r.Context()) }
 	}
 	for next() == nil {

@@ -15,9 +15,9 @@ import (
 // Limits of frames: a page need not show, and a browser cannot show, thousands of events a
 // second.
 const (
-	frameEvery = 200 * time.Millisecond // the least time between two frames
-	mostFrame  = 500                    // events of a frame, at most
-	mostDrain  = 500                    // batches that a frame counts, at most
+	frameEvery = 200 * time.Millisecond // shortest time between two frames
+	maxFrame   = 500                    // events of a frame, at most
+	maxDrain   = 500                    // batches that a frame counts, at most
 	drainRest  = time.Millisecond       // between two of them, for other clients of the server
 	frameBytes = 4 << 20                // of the events of a frame, at most
 )
@@ -27,7 +27,7 @@ const (
 // they are not expirations). The id of a frame is the resume token of its last event.
 type frames struct {
 	s      *eventStream
-	most   int
+	max    int
 	sent   time.Time
 	events []value.Doc // the newest
 	bytes  int         // of events
@@ -43,8 +43,8 @@ func frameSize(text string) (int, error) {
 		return 0, nil
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > mostFrame {
-		return 0, fmt.Errorf("frame must be between 1 and %d", mostFrame)
+	if err != nil || n < 1 || n > maxFrame {
+		return 0, fmt.Errorf("frame must be between 1 and %d", maxFrame)
 	}
 	return n, nil
 }
@@ -54,7 +54,7 @@ func frameSize(text string) (int, error) {
 func (f *frames) next(ctx context.Context) error {
 	f.events, f.bytes, f.total, f.names, f.counts = nil, 0, 0, f.names[:0], f.counts[:0]
 	for n := f.take(); n >= batch && f.s.cursor != 0; n = f.take() {
-		if f.total >= mostDrain*batch {
+		if f.total >= maxDrain*batch {
 			break
 		}
 		if err := f.sleep(ctx, drainRest); err != nil {
@@ -104,7 +104,7 @@ func (f *frames) count(kind string) {
 func (f *frames) keep(d value.Doc) {
 	f.events = append(f.events, d.Clone())
 	f.bytes += len(d)
-	for len(f.events) > f.most || f.bytes > frameBytes {
+	for len(f.events) > f.max || f.bytes > frameBytes {
 		f.bytes -= len(f.events[0])
 		f.events[0] = nil
 		f.events = f.events[1:]

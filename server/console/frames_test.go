@@ -13,7 +13,7 @@ func TestFramesAreLimited(t *testing.T) {
 	for _, c := range []struct{ events, size, kept int }{
 		{5, 100, 5}, {200, 100, 50}, {10, 1 << 20, 3}, {3, frameBytes, 0}, {1, frameBytes + 1, 0},
 	} {
-		f := &frames{s: &eventStream{}, most: 50}
+		f := &frames{s: &eventStream{}, max: 50}
 		for i := range c.events {
 			d := value.NewDoc("_id", value.Document(value.NewDoc("_data", value.String(string(rune('a'+i))))), "operationType", value.String("insert"), "x", value.String(strings.Repeat("x", c.size)))
 			f.s.events = value.NewArray(value.Document(d)).Doc()
