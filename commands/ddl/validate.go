@@ -85,7 +85,7 @@ func (v *validation) run() error {
 	x := exec.NewExecution(v.c)
 	src := exec.NewScanIterator(x, v.info, []exec.Scan{{}})
 	// Stored documents are checked, including the expired ones.
-	src.Stored, src.Queue, src.Expand = true, false, false
+	src.AsStored()
 	env := exec.NewEnv(v.c)
 	for {
 		r, ok, err := src.Next()

@@ -222,14 +222,14 @@ func appendScans(scans []Scan, p *plan.Plan, clustered bool) []Scan {
 func (a *AccessPath) Matching(x *Execution, info *storage.Info, q *canonical.Query) RecordSource {
 	src := a.records(x, info, q)
 	if r, ok := src.(*ScanIterator); ok && q.Limit > 0 && q.Near == nil && (a.Sorted || q.Sort.IsEmpty()) {
-		r.chunk = int(min(int64(r.chunk), q.Limit))
+		r.walk.size = int(min(int64(r.walk.size), q.Limit))
 	}
 	if a.Plan.Covered { // the filter was applied to its keys
 		return src
 	}
 	m := NewMatching(src, q, x.Env)
 	if m.scan != nil && a.proves(info, m.scan) {
-		m.scan.exact = a.Plan.Index
+		m.scan.walk.exact = a.Plan.Index
 	}
 	return m
 }
@@ -239,7 +239,7 @@ func (a *AccessPath) Matching(x *Execution, info *storage.Info, q *canonical.Que
 // fields.
 func (a *AccessPath) proves(info *storage.Info, r *ScanIterator) bool {
 	p := a.Plan
-	return p.Exact && p.Type == plan.IndexScan && p.Skip == 0 && !r.Queue && !r.Expand && !catalog.Of(info).MayHide()
+	return p.Exact && p.Type == plan.IndexScan && p.Skip == 0 && !r.sight.messages && !r.sight.buckets && !catalog.Of(info).MayHide()
 }
 
 // Open opens the plan's matching records; those of a $near by distance.

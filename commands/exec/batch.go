@@ -21,7 +21,7 @@ func FirstRead(batch int64) int {
 	if batch < 0 {
 		batch = defaultBatch
 	}
-	return int(max(FirstChunk, min(batch, mostChunk)))
+	return int(max(FirstChunk, min(batch, maxChunk)))
 }
 
 // maxBatchBytes bounds the documents of one reply; a single document may

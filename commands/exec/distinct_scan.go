@@ -44,79 +44,84 @@ func opposite(sort value.Doc) value.Doc {
 	return b.Doc()
 }
 
-// readDistinct takes the values of one chunk from a range of keys.
-func (r *ScanIterator) readDistinct(coll storage.Collection, s *Scan, kr storage.KeyRange) error {
-	for range r.chunk {
+// distinctDecoder adds one record, or document made from a key, for each distinct value.
+type distinctDecoder struct {
+	docs    *keyDocs
+	covered bool // the documents from the keys are returned
+	fields  int  // length of the key prefix of which one entry suffices
+	out     *chunk
+}
+
+// readDistinct takes the values of one chunk from the current range of keys.
+func (w *walker) readDistinct(coll storage.Collection, s *Scan) error {
+	kr := s.keys(w.at.within)
+	if w.at.started {
+		kr.AfterKey, kr.AfterID = w.at.key, w.at.after
+	}
+	for range w.size {
 		found := false
 		err := coll.ScanIndex(s.Index, kr, func(key []byte, id storage.RecordID) bool {
 			found = true
-			r.at.key, r.at.after = append(r.at.key[:0], key...), id
+			w.at.key, w.at.after = append(w.at.key[:0], key...), id
 			return false
 		})
 		if found && err == nil {
-			r.failed = r.value(coll)
+			err = w.takeValue(coll, s)
 		}
-		if err != nil || r.failed != nil || !found {
+		if err != nil || !found {
 			if !found {
-				r.nextRange(s)
+				w.nextRange(s)
 			}
-			return firstError(err, r.failed)
-		}
-		s.Counts.Keys++
-		s.Counts.Seeks++
-		r.x.Stats.KeysExamined++
-		r.x.Running().Counts.Keys++
-		r.at.started = true
-		kr.AfterKey, kr.AfterID = r.at.key, r.at.after
-	}
-	return nil
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
 			return err
 		}
+		s.counts.Keys++
+		s.counts.Seeks++
+		w.x.Stats.KeysExamined++
+		w.x.Running().Counts.Keys++
+		w.at.started = true
+		kr.AfterKey, kr.AfterID = w.at.key, w.at.after
 	}
 	return nil
 }
 
-// value takes the value of an entry and moves behind all entries with this value. If the
-// key does not determine the value, it reads the record; if a key can have different
-// values, it reads each entry.
-func (r *ScanIterator) value(coll storage.Collection) error {
-	key, id := r.at.key, r.at.after
-	d, known := r.keyDocs.of(key)
-	rec, kind := storage.Record{ID: id, Doc: d}, value.Missing
-	if known {
-		kind = r.keyDocs.values[r.skip-1].Kind()
+// takeValue takes the value of the present entry and moves behind all entries with it.
+func (w *walker) takeValue(coll storage.Collection, s *Scan) error {
+	added, n, err := w.values.add(coll, w.at.key, w.at.after)
+	if added {
+		s.counts.Passed++
 	}
-	fetch := !known || !r.covered || kind == value.KindUndefined || kind == value.KindArray
+	if n > 0 {
+		w.at.key, w.at.after = w.at.key[:n], 0
+		if !s.Reverse {
+			w.at.key = append(w.at.key, 0xff)
+		}
+	}
+	return err
+}
+
+// add takes the value of an entry. n is the length of the prefix of all keys with this
+// value; 0: the next entry may be the next value. If the key does not determine the value,
+// it reads the record; if a key can have different values, each entry is read.
+func (d *distinctDecoder) add(coll storage.Collection, key []byte, id storage.RecordID) (added bool, n int, err error) {
+	doc, known := d.docs.of(key)
+	rec, kind := storage.Record{ID: id, Doc: doc}, value.Missing
+	if known {
+		kind = d.docs.values[d.fields-1].Kind()
+	}
+	fetch := !known || !d.covered || kind == value.KindUndefined || kind == value.KindArray
 	if fetch {
 		var ok bool
-		var err error
 		if rec, ok, err = coll.Get(id); err != nil || !ok {
-			return err
+			return false, 0, err
 		}
 	}
-	r.buf = append(r.buf, rec)
-	r.keys.add(key)
-	r.fetched = append(r.fetched, fetch)
-	r.Scans[r.at.scan].Counts.Passed++
+	d.out.records = append(d.out.records, rec)
+	d.out.keys.add(key)
+	d.out.stored = append(d.out.stored, fetch)
 	if known && kind != value.Missing && kind != value.KindUndefined {
-		n := 0
-		for _, desc := range r.keyDocs.desc[:r.skip] {
+		for _, desc := range d.docs.desc[:d.fields] {
 			n += value.KeyLen(key[n:], desc)
 		}
-		r.behind(key[:n])
 	}
-	return nil
-}
-
-// behind moves behind the keys with a prefix, in the direction of the scan.
-func (r *ScanIterator) behind(prefix []byte) {
-	r.at.key, r.at.after = append(r.at.key[:0], prefix...), 0
-	if !r.Scans[r.at.scan].Reverse {
-		r.at.key = append(r.at.key, 0xff)
-	}
+	return true, n, nil
 }

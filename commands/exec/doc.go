@@ -5,9 +5,10 @@
 // An [AccessPath] is what was chosen for a [canonical.Query]. Its iterators are:
 //
 //   - [ScanIterator], over the records that scans of an index or of the collection find.
-//     It has three modes: it reads records; or, if an index has all the fields, it makes
-//     documents from the entries (covered.go); or it reads one entry of each distinct
-//     value (distinct_scan.go).
+//     A walker goes from entry to entry (walker.go, range_scan.go). A decoder (decode.go)
+//     reads records; or, if an index has all the fields, it makes documents from the
+//     entries (covered.go); or there is one entry for each distinct value
+//     (distinct_scan.go). What has expired is left out (sight.go).
 //   - [Merged], for scans whose results are merged in the order of a sort.
 //   - the rings of a $near query (nearrings.go), each a scan.
 //   - [Measurements], which unpacks the buckets of a time series.

@@ -60,11 +60,11 @@ func (f *Matching) nextOfScan() (storage.Record, bool, error) {
 		if rec == nil || err != nil {
 			return storage.Record{}, false, err
 		}
-		if !r.asStored() {
-			shown := r.shown(*rec)
+		if !r.sight.asStored() {
+			shown := r.sight.shown(*rec)
 			rec = &shown
 		}
-		hit := r.proven
+		hit := r.chunk.proven
 		if !hit {
 			if hit, err = f.matches(rec.Doc); err != nil {
 				return storage.Record{}, false, err
@@ -96,10 +96,10 @@ func (f *Matching) batch(docs []value.Doc) ([]value.Doc, error) {
 			return docs, err
 		}
 		docs = append(docs, rec.Doc)
-		if r.proven || f.Q.Matcher.MatchesAll() {
+		if r.chunk.proven || f.Q.Matcher.MatchesAll() {
 			docs = r.takeChunk(docs)
 		}
-		if r.upcoming >= len(r.buf) || !f.Env.Meta.IsEmpty() {
+		if r.chunk.next >= len(r.chunk.records) || !f.Env.Meta.IsEmpty() {
 			return docs, nil
 		}
 	}
@@ -108,18 +108,18 @@ func (f *Matching) batch(docs []value.Doc) ([]value.Doc, error) {
 // takeChunk appends the rest of the chunk, whose documents are all wanted, if clients see all
 // of them as they are stored.
 func (r *ScanIterator) takeChunk(docs []value.Doc) []value.Doc {
-	call := r.x.Running()
-	rest := r.buf[r.upcoming:]
-	if len(rest) == 0 || r.covered || r.mayHaveExpired(call.Now) || !r.asStored() {
+	call, c := r.x.Running(), &r.chunk
+	rest := c.records[c.next:]
+	if len(rest) == 0 || r.sight.covered || r.sight.mayHaveExpired(call.Now) || !r.sight.asStored() {
 		return docs
 	}
 	for i := range rest {
 		docs = append(docs, rest[i].Doc)
 	}
-	r.upcoming = len(r.buf)
+	c.next = len(c.records)
 	r.x.Stats.DocsExamined += int64(len(rest))
 	call.Counts.Docs += int64(len(rest))
-	if len(r.keys.ends) > 0 {
+	if len(c.keys.ends) > 0 {
 		r.x.key = r.currentKey()
 	}
 	return docs

@@ -46,56 +46,47 @@ func (s *Scan) locate(from int, key []byte) (at int, inside bool) {
 }
 
 // readRanges takes one chunk from the current range and those behind it.
-func (r *ScanIterator) readRanges(coll storage.Collection, s *Scan) (err error) {
+func (w *walker) readRanges(coll storage.Collection, s *Scan) (err error) {
 	visited, taken, bytes := 0, 0, 0
-	for err == nil && r.failed == nil && taken < r.chunk && bytes < chunkBytes && r.at.within < s.Ranges.Len() {
-		if err = r.tick(); err != nil {
+	for err == nil && w.failed == nil && taken < w.size && bytes < chunkBytes && w.at.within < s.Ranges.Len() {
+		if err = w.tick(); err != nil {
 			break
 		}
 		ended := true // no entry was left
-		err = r.scanIndex(coll, s.Index, r.onwards(s), func(key []byte, rec storage.Record) bool {
+		err = w.decode.scan(coll, s.Index, w.onwards(s, s.toEnd(w.at.within)), func(key []byte, rec storage.Record) bool {
 			visited++
-			at, inside := s.locate(r.at.within, key)
-			if r.at.within = at; !inside {
-				r.at.started, ended = false, false
+			at, inside := s.locate(w.at.within, key)
+			if w.at.within = at; !inside {
+				w.at.started, ended = false, false
 				if at == s.Ranges.Len() {
-					s.Counts.Last = 1
+					s.counts.Last = 1
 				}
 				return false
 			}
 			taken++
 			bytes += len(rec.Doc)
-			r.at.started, r.at.key, r.at.after = true, append(r.at.key[:0], key...), rec.ID
-			if r.isNew(rec.ID, s) {
-				r.failed = r.entry(key, rec)
-			}
-			ended = taken < r.chunk && bytes < chunkBytes && r.failed == nil
+			w.at.started, w.at.key, w.at.after = true, append(w.at.key[:0], key...), rec.ID
+			w.entry(s, key, rec)
+			ended = taken < w.size && bytes < chunkBytes && w.failed == nil
 			return ended
 		})
 		if ended {
-			r.at.within, r.at.started = s.Ranges.Len(), false
+			w.at.within, w.at.started = s.Ranges.Len(), false
 		}
 	}
-	if r.at.within >= s.Ranges.Len() {
-		r.nextScan()
+	if w.at.within >= s.Ranges.Len() {
+		w.nextScan()
 	}
-	return r.examined(s, visited, err)
+	return w.examined(s, visited, err)
 }
 
-// onwards returns the keys that are still ahead: from the present position to the end of
-// the index.
-func (r *ScanIterator) onwards(s *Scan) storage.KeyRange {
-	kr := s.keys(r.at.within)
-	kr.Wanted = r.chunk
+// toEnd are the keys from the beginning of the i-th range to the end of the index.
+func (s *Scan) toEnd(i int) storage.KeyRange {
+	kr := s.keys(i)
 	if kr.Reverse {
 		kr.Lo = nil
 	} else {
 		kr.Hi = nil
-	}
-	if r.at.started {
-		kr.AfterKey, kr.AfterID = r.at.key, r.at.after
-	} else {
-		s.Counts.Seeks++
 	}
 	return kr
 }

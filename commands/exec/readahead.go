@@ -2,12 +2,11 @@ package exec
 
 import (
 	"github.com/duskdb/duskdb/commands/catalog"
-	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/storage"
 )
 
-// mostAhead is how many bytes of documents are read ahead for other ranges.
-const mostAhead = 1 << 20
+// maxAheadBytes bounds the documents that are read ahead for other ranges.
+const maxAheadBytes = 1 << 20
 
 // FirstChunks are the first chunks of several ranges of an index, read together for an
 // iterator that visits one range after the other.
@@ -39,11 +38,8 @@ func NewRangeIterator(x *Execution, info *storage.Info, index string) *ScanItera
 
 // Restart begins the iteration anew with another range of the index.
 func (r *ScanIterator) Restart(kr storage.KeyRange) {
-	r.Scans[0].Ranges, r.Scans[0].Reverse = plan.RangesOf(plan.Range{Lo: kr.Lo, Hi: kr.Hi}), kr.Reverse
-	r.at, r.from = position{key: r.at.key[:0]}, position{key: r.from.key[:0]}
-	r.buf, r.upcoming, r.chunk, r.done = r.buf[:0], 0, FirstChunk, false
-	r.keys.Reset()
-	clear(r.seen)
+	r.walk.restart(kr)
+	r.chunk.reset()
 }
 
 // Read reads the first chunks of the ranges that r visits next, in one View. It stops
@@ -60,10 +56,10 @@ func (f *FirstChunks) Read(r *ScanIterator, ranges []storage.KeyRange) {
 		if err != nil {
 			return err
 		}
-		r.look(coll)
-		f.due, f.meta = r.due, r.meta
+		r.sight.look(coll)
+		f.due, f.meta = r.sight.due, r.sight.meta
 		size := 0
-		for i := 0; i < len(ranges) && size < mostAhead; i++ {
+		for i := 0; i < len(ranges) && size < maxAheadBytes; i++ {
 			n, err := f.readOne(r, coll, ranges[i])
 			if err != nil {
 				return err
@@ -72,33 +68,33 @@ func (f *FirstChunks) Read(r *ScanIterator, ranges []storage.KeyRange) {
 		}
 		return nil
 	})
-	r.buf = r.buf[:0]
+	r.chunk.records = r.chunk.records[:0]
 }
 
 // readOne reads the first chunk of a range, and returns the size of its documents. The
 // statistics of the read are added when the chunk is taken.
 func (f *FirstChunks) readOne(r *ScanIterator, coll storage.Collection, kr storage.KeyRange) (size int, err error) {
 	r.Restart(kr)
-	scan, calls := &r.Scans[0], &r.x.Running().Counts
-	counts, examined, keys := scan.Counts, r.x.Stats.KeysExamined, calls.Keys
-	scan.Counts = ScanCounts{}
-	err = r.readChunk(coll)
-	read := scan.Counts
+	scan, calls := &r.walk.scans[0], &r.x.Running().Counts
+	counts, examined, keys := scan.counts, r.x.Stats.KeysExamined, calls.Keys
+	scan.counts = ScanCounts{}
+	err = r.walk.readChunk(coll)
+	read := scan.counts
 	entries := int(r.x.Stats.KeysExamined - examined)
-	scan.Counts, r.x.Stats.KeysExamined, calls.Keys = counts, examined, keys
+	scan.counts, r.x.Stats.KeysExamined, calls.Keys = counts, examined, keys
 	if err != nil {
 		return 0, err
 	}
 	c := f.add()
 	c.kr, c.start, c.counts, c.read = kr, len(f.records), read, entries
-	f.records = append(f.records, r.buf...)
-	for i := range r.buf {
-		f.keys.add(r.keys.at(i))
-		size += len(r.buf[i].Doc)
+	f.records = append(f.records, r.chunk.records...)
+	for i := range r.chunk.records {
+		f.keys.add(r.chunk.keys.at(i))
+		size += len(r.chunk.records[i].Doc)
 	}
 	c.end = len(f.records)
-	if c.done = r.at.scan >= len(r.Scans); !c.done {
-		c.at.set(&r.at)
+	if c.done = r.walk.at.scan >= len(r.walk.scans); !c.done {
+		c.at.set(&r.walk.at)
 	}
 	return size, nil
 }
@@ -135,21 +131,22 @@ func (f *FirstChunks) Take(r *ScanIterator) bool {
 	c := &f.list[f.next]
 	f.next++
 	r.Restart(c.kr)
-	r.buf = append(r.buf, f.records[c.start:c.end]...)
+	records := &r.chunk.records
+	*records = append(*records, f.records[c.start:c.end]...)
 	for i := c.start; i < c.end; i++ {
-		r.keys.add(f.keys.at(i))
+		r.chunk.keys.add(f.keys.at(i))
 	}
-	if r.seen != nil {
-		for i := range r.buf {
-			r.seen[r.buf[i].ID] = struct{}{}
+	if w := &r.walk; w.seen != nil {
+		for i := range *records {
+			w.seen[(*records)[i].ID] = struct{}{}
 		}
 	}
-	if r.done = c.done; !c.done {
-		r.at.set(&c.at)
-		r.chunk *= 4
+	if r.walk.done = c.done; !c.done {
+		r.walk.at.set(&c.at)
+		r.walk.size *= 4
 	}
-	r.due, r.meta = f.due, f.meta
-	r.Scans[0].Counts.add(c.counts)
+	r.sight.due, r.sight.meta = f.due, f.meta
+	r.walk.scans[0].counts.add(c.counts)
 	r.x.Stats.KeysExamined += int64(c.read)
 	r.x.Running().Counts.Keys += int64(c.read)
 	return true
@@ -159,7 +156,7 @@ func (f *FirstChunks) Take(r *ScanIterator) bool {
 func (f *FirstChunks) Drop() {
 	clear(f.records)
 	f.list, f.records, f.next = f.list[:0], f.records[:0], 0
-	f.keys.Reset()
+	f.keys.reset()
 }
 
 func (n *ScanCounts) add(m ScanCounts) {

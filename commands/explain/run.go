@@ -120,13 +120,11 @@ func (o *outcome) take(x *exec.Execution, p *plan.Plan) {
 	for _, src := range x.Sources {
 		switch src := src.(type) {
 		case *exec.ScanIterator:
-			for i := range src.Scans {
-				o.scans = append(o.scans, src.Scans[i].Counts)
-			}
+			o.scans = append(o.scans, src.Counts()...)
 		case *exec.Merged:
 			o.dropped += src.Dropped
 			for _, s := range src.All {
-				o.scans = append(o.scans, s.Src.Scans[0].Counts)
+				o.scans = append(o.scans, s.Src.Counts()...)
 			}
 		}
 	}

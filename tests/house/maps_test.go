@@ -166,7 +166,7 @@ var boundedMaps = map[string]string{
 	"commands/exec.DistinctSet.large":               "of one command, whose result is bounded",
 	"commands/exec.DistinctSet.small":               "of one command, whose result is bounded",
 	"commands/exec.Merged.seen":                     "of one query",
-	"commands/exec.ScanIterator.seen":               "of one query",
+	"commands/exec.walker.seen":                     "of one query",
 	"commands/explain.Explainable":                  "the commands that the program has",
 	"commands/kernel.Clients.conns":                 "open connections, whose number is bounded; CloseConn removes them",
 	"commands/kernel.ClusterSettings.Parameters":    "the cluster parameters that the program has",
