@@ -55,7 +55,7 @@ func connect(t *testing.T, uri string) *transfer.Conn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = c.Close() })
+	t.Cleanup(c.Close)
 	return c
 }
 

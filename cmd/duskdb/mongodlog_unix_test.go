@@ -54,7 +54,7 @@ func TestServerLogsAsMongod(t *testing.T) {
 	for v := range reply.Lookup("log").Doc().Values() {
 		parseMongodLine(t, v.Str())
 	}
-	_ = conn.Close()
+	conn.Close()
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

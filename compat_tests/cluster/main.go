@@ -8,6 +8,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -46,7 +47,7 @@ func main() {
 	}
 }
 
-func run(n int, uri string, parameters map[string]string) error {
+func run(n int, uri string, parameters map[string]string) (err error) {
 	engine := engines.Default
 	if uri == "" {
 		share()
@@ -71,7 +72,7 @@ func run(n int, uri string, parameters map[string]string) error {
 		if err := srv.Start(); err != nil {
 			return err
 		}
-		defer srv.Close(context.Background())
+		defer func() { err = errors.Join(err, srv.Close(context.Background())) }()
 		hosts, behind = append(hosts, srv.Addr()), append(behind, "127.0.0.1:"+port)
 	}
 	single, err := balance(behind[:1])

@@ -114,7 +114,7 @@ func (r *release) make() error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(work)
+	defer func() { _ = os.RemoveAll(work) }()
 	// The binary of this machine writes the manual page and the completions.
 	own := platform{runtime.GOOS, runtime.GOARCH}
 	built := map[platform]*product{}

@@ -37,7 +37,7 @@ func (r *release) makeAgain() error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(work)
+	defer func() { _ = os.RemoveAll(work) }()
 	again := *r
 	again.root, again.out, again.made = filepath.Join(work, "another", "tree"), filepath.Join(work, "dist"), nil
 	if err := r.copySource(again.root); err != nil {

@@ -44,7 +44,7 @@ type Conn struct {
 func NewConn(c io.ReadWriteCloser) *Conn { return &Conn{conn: c, client: wire.NewClient(c)} }
 
 // Close closes the connection.
-func (c *Conn) Close() error { return c.conn.Close() }
+func (c *Conn) Close() { _ = c.conn.Close() }
 
 // SetDeadline sets the deadline for commands, if the connection supports one.
 func (c *Conn) SetDeadline(t time.Time) error {

@@ -2,6 +2,7 @@ package transfer_test
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -26,7 +27,7 @@ func newScene(t *testing.T) scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = conn.Close() })
+	t.Cleanup(conn.Close)
 	return scene{srv, conn}
 }
 
@@ -124,7 +125,7 @@ func TestImportStops(t *testing.T) {
 	for _, text := range []string{"{\"_id\":1}\nx\n{\"_id\":3}\n", "{\"_id\":1}\n{\"_id\":1}\n{\"_id\":3}\n"} {
 		s := newScene(t)
 		res, complaints, err := s.load(t, text, transfer.ImportOptions{StopOnError: true})
-		if err != transfer.ErrStopped || res != (transfer.Result{Imported: 1, Failed: 1}) || len(complaints) != 1 {
+		if !errors.Is(err, transfer.ErrStopped) || res != (transfer.Result{Imported: 1, Failed: 1}) || len(complaints) != 1 {
 			t.Errorf("%q: %+v, %q, %v", text, res, complaints, err)
 		}
 		if got := s.Dump("test.c"); got != "{\"_id\":1}\n" {

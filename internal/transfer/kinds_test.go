@@ -125,7 +125,7 @@ func still(t *testing.T) scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = conn.Close() })
+	t.Cleanup(conn.Close)
 	return scene{srv, conn}
 }
 

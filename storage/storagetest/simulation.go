@@ -15,7 +15,11 @@ import (
 func testSimulation(t *testing.T, open Opener) {
 	rapid.Check(t, func(rt *rapid.T) {
 		sim := &simulation{T: rt, s: start(t, open), model: NewModel()}
-		defer sim.s.Close()
+		defer func() {
+			if err := sim.s.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
 		rt.Repeat(map[string]func(*rapid.T){
 			"update":  sim.update,
 			"begin":   sim.begin,

@@ -170,7 +170,7 @@ func (g *Run) AddAll(it stage.Iterator) error { return stage.Each(it, g.add) }
 
 // Failed releases what the run holds, after an error.
 func (g *Run) Failed(err error) error {
-	g.store.Close()
+	_ = g.store.Close()
 	return g.s.slotError(err)
 }
 
@@ -343,17 +343,17 @@ func (g *Run) sorted() [][]byte {
 // merge joins the parts of each group from all runs.
 func (g *Run) merge() (stage.Iterator, error) {
 	if err := g.spill(); err != nil {
-		g.store.Close()
+		_ = g.store.Close()
 		return nil, err
 	}
 	m, err := g.store.Merge()
 	if err != nil {
-		g.store.Close()
+		_ = g.store.Close()
 		return nil, stage.DiskError(err)
 	}
 	key, payload, more, err := m.Next()
 	if err != nil {
-		g.store.Close()
+		_ = g.store.Close()
 		return nil, stage.DiskError(err)
 	}
 	return &mergeIterator{store: &g.store, next: func() (value.Doc, error) {

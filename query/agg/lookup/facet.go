@@ -98,7 +98,7 @@ func (s *facetStage) Involved() (out []string) {
 func (s *facetStage) Open(x *stage.Exec, src stage.Iterator) (stage.Iterator, error) {
 	return stage.Lazy(src, func() (stage.Iterator, error) {
 		in := &facetInput{x: x, s: s, store: spill.Store{Dir: x.TempDir}}
-		defer in.store.Close()
+		defer func() { _ = in.store.Close() }()
 		if err := in.fill(src); err != nil {
 			return nil, err
 		}

@@ -78,7 +78,7 @@ func (r *Sorter) full() bool { return r.limit > 0 && int64(len(r.records)) >= r.
 // Fill calls add with each document of src.
 func (r *Sorter) Fill(src stage.Iterator, add func(value.Doc) error) error {
 	if err := stage.Each(src, add); err != nil {
-		r.store.Close()
+		_ = r.store.Close()
 		return err
 	}
 	src.Close()
@@ -146,14 +146,14 @@ func (r *Sorter) spill() error {
 func (r *Sorter) merge() (*Iterator, error) {
 	if len(r.records) > 0 {
 		if err := r.spill(); err != nil {
-			r.store.Close()
+			_ = r.store.Close()
 			return nil, err
 		}
 	}
 	r.records, r.heap = nil, nil
 	m, err := r.store.Merge()
 	if err != nil {
-		r.store.Close()
+		_ = r.store.Close()
 		return nil, stage.DiskError(err)
 	}
 	left := int64(-1)
