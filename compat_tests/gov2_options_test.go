@@ -1,6 +1,7 @@
 package compat
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -72,7 +73,7 @@ func TestGoV2ServerAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := db.RunCommand(t.Context(), bson.D{{Key: "collStats", Value: "c"}}).Err()
-	if ce, ok := err.(mongo.CommandError); !ok || ce.Code != 323 {
+	if ce, ok := errors.AsType[mongo.CommandError](err); !ok || ce.Code != 323 {
 		t.Errorf("collStats: %v, want APIStrictError", err)
 	}
 }

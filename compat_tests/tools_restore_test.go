@@ -1,6 +1,7 @@
 package compat
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -125,7 +126,7 @@ func dumpOplog(t *testing.T, c *mongo.Client, member bool) {
 	}
 	err := c.Database("config").Collection("transactions").FindOne(t.Context(), d("state", d("$in", bson.A{"prepared", "inProgress"})),
 		options.FindOne().SetSort(d("startOpTime", 1))).Err()
-	if err != mongo.ErrNoDocuments {
+	if !errors.Is(err, mongo.ErrNoDocuments) {
 		t.Errorf("transactions: %v", err)
 	}
 	oplog := c.Database("local").Collection("oplog.rs")

@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -215,7 +216,7 @@ func TestStandings(t *testing.T) {
 }
 
 func asCommandError(err error, e *mongo.CommandError) bool {
-	c, ok := err.(mongo.CommandError) //nolint:errorlint // as the driver returns it
+	c, ok := errors.AsType[mongo.CommandError](err)
 	*e = c
 	return ok
 }

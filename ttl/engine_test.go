@@ -2,6 +2,7 @@ package ttl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -243,7 +244,7 @@ func (h *engineHost) lookups(ns storage.Namespace, n, most int, stop chan struct
 				return err
 			}
 			if _, ok, err := coll.Find("_id_", key); err != nil || !ok {
-				return fmt.Errorf("not found: %v", err)
+				return errors.Join(err, errors.New("not found"))
 			}
 			return nil
 		})

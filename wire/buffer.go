@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"io"
 	"sync"
 )
@@ -95,7 +96,7 @@ func (s *scratch) readFull(in io.Reader, n int, begun func(head []byte) error) (
 
 // unexpected converts an end of input inside a message to io.ErrUnexpectedEOF.
 func unexpected(err error) error {
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}
 	return err

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"sync"
 
@@ -255,7 +256,7 @@ func compressZstd(dst, src []byte) []byte { return zstdEncoder().EncodeAll(src, 
 func decompressZstd(dst, src []byte) error {
 	out, err := zstdDecoder().DecodeAll(src, dst[:0:len(dst)])
 	switch {
-	case err == zstd.ErrDecoderSizeExceeded:
+	case errors.Is(err, zstd.ErrDecoderSizeExceeded):
 		return errSize
 	case err != nil:
 		return errCorrupt

@@ -26,13 +26,12 @@ const (
 
 // process is a server that was started with an empty data directory.
 type process struct {
-	addr    string
-	took    time.Duration // from exec to the first answered ping
-	cmd     *exec.Cmd
-	dir     string
-	output  bytes.Buffer
-	exited  chan struct{}
-	exitErr error // valid once exited is closed
+	addr   string
+	took   time.Duration // from exec to the first answered ping
+	cmd    *exec.Cmd
+	dir    string
+	output bytes.Buffer
+	exited chan struct{}
 }
 
 // startServer starts binary on a free port and waits until it answers a ping.
@@ -58,7 +57,7 @@ func startOn(dir, binary string, args []string) (*process, error) {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	go func() {
-		p.exitErr = p.cmd.Wait()
+		_ = p.cmd.Wait()
 		close(p.exited)
 	}()
 	if err := p.awaitPing(start.Add(startLimit)); err != nil {
@@ -77,7 +76,7 @@ func (p *process) awaitPing(deadline time.Time) error {
 		}
 		select {
 		case <-p.exited:
-			return fmt.Errorf("the server has exited (%v): %s", p.exitErr, bytes.TrimSpace(p.output.Bytes()))
+			return fmt.Errorf("the server has exited (%s): %s", p.cmd.ProcessState, bytes.TrimSpace(p.output.Bytes()))
 		case <-time.After(pollPause):
 		}
 		if time.Now().After(deadline) {

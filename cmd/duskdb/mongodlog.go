@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -74,7 +75,7 @@ func (m mongodLog) Write(p []byte) (int, error) {
 func readFields(p []byte) (fields []logField, err error) {
 	d := json.NewDecoder(bytes.NewReader(p))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil, fmt.Errorf("not a document: %v", err)
+		return nil, errors.Join(errors.New("not a document"), err)
 	}
 	for d.More() {
 		key, err := d.Token()

@@ -2,6 +2,7 @@ package oplog_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"runtime"
@@ -215,7 +216,7 @@ func TestRecorder(t *testing.T) {
 			}
 		}
 		if err := coll.Truncate(); err != nil || storagetest.Got(coll.Count()) != 0 {
-			return fmt.Errorf("%d documents are left, %v", storagetest.Got(coll.Count()), err)
+			return errors.Join(err, fmt.Errorf("%d documents are left", storagetest.Got(coll.Count())))
 		}
 		if _, err := logged.CreateAs(storage.Namespace{DB: "Test", Coll: "x"}, id, value.EmptyDoc, nil); err == nil {
 			t.Error("a database in another case is made")

@@ -156,7 +156,7 @@ type copies struct {
 func (c *copies) remove(why error) error {
 	for _, id := range c.ids {
 		if _, err := c.coll.Delete(id); err != nil { // not ErrConflict: the transaction must not be committed
-			return fmt.Errorf("a dead letter could not be taken back: %v", err)
+			return fmt.Errorf("a dead letter could not be taken back: %v", err) //nolint:errorlint // not ErrConflict: the transaction must not be committed
 		}
 	}
 	return why

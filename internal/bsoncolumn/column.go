@@ -152,7 +152,7 @@ func (d *decoder) interleaved(control byte) error {
 	d.root = series{}
 	for {
 		last, err := x.next(kind, reference)
-		if err == errEnd {
+		if errors.Is(err, errEnd) {
 			return nil
 		}
 		if err != nil {

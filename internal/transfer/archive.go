@@ -169,7 +169,7 @@ func (a *archive) create() error {
 // block reads a run of documents of one collection; false at the end.
 func (a *archive) block() (bool, error) {
 	head, err := a.next()
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return false, nil
 	}
 	if err != nil {
@@ -212,7 +212,7 @@ func (a *archive) documents(db, name string, source *blockSource) error {
 			return a.load(k, db, name, source)
 		}
 	case !a.skips(db) && !a.failed[ns]:
-		if _, _, err := source.Next(); err == io.EOF {
+		if _, _, err := source.Next(); errors.Is(err, io.EOF) {
 			return nil
 		}
 		a.failed[ns] = true
@@ -232,7 +232,7 @@ type blockSource struct {
 // end reads the last block of a collection, and compares the sum of what
 // came before it. Archives of the first versions of mongodump have none.
 func (s *blockSource) end(name string, want value.Value) error {
-	if _, _, err := s.Next(); err != io.EOF {
+	if _, _, err := s.Next(); !errors.Is(err, io.EOF) {
 		return fmt.Errorf("%s: documents after the end of the collection", name)
 	}
 	if got := s.crc.Sum64(); want.IsNumber() && uint64(want.SafeInt64()) != got {
@@ -268,7 +268,7 @@ func (s *blockSource) Next() (value.Doc, int, error) {
 func (s *blockSource) drain() error {
 	for {
 		_, _, err := s.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		var bad *LineError
@@ -281,7 +281,7 @@ func (s *blockSource) drain() error {
 // unexpectedEnd converts an early end of the file to another error than
 // io.EOF, which would mean the end of a source.
 func unexpectedEnd(err error) error {
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the archive ends too early")
 	}
 	return err

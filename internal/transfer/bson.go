@@ -27,7 +27,7 @@ func (s *bsonSource) Unit() string { return documents }
 func (s *bsonSource) Next() (value.Doc, int, error) {
 	s.n++
 	doc, err := readDoc(s.in)
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return nil, s.n, io.EOF
 	}
 	if errors.Is(err, errInvalid) {
@@ -46,7 +46,7 @@ var errInvalid = errors.New("invalid BSON")
 func readDoc(in io.Reader) (value.Doc, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(in, head[:]); err != nil {
-		if err == io.ErrUnexpectedEOF {
+		if errors.Is(err, io.ErrUnexpectedEOF) {
 			err = errors.New("the file ends within a length")
 		}
 		return nil, err

@@ -107,7 +107,7 @@ func (s *jsonSource) skip() (byte, error) {
 
 // end checks the end of the file: an array must have been closed.
 func (s *jsonSource) end(err error) error {
-	if err == io.EOF && s.array {
+	if errors.Is(err, io.EOF) && s.array {
 		s.array, s.ended = false, true
 		return &LineError{Line: s.line, Err: errors.New("the file ends before the array does")}
 	}
@@ -136,7 +136,7 @@ func (s *jsonSource) lost(err error) error {
 func (s *jsonSource) skipLine() {
 	for {
 		_, err := s.in.ReadSlice('\n')
-		if err == bufio.ErrBufferFull {
+		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
 		if err == nil {

@@ -120,7 +120,7 @@ func (r *lineReader) quoted(at int) (field string, next int, err error) {
 		if end < 0 {
 			out = append(out, bytes.ReplaceAll(r.text[at:], []byte("\r\n"), []byte("\n"))...)
 			at = len(r.text)
-			if err := r.more(); err == io.EOF {
+			if err := r.more(); errors.Is(err, io.EOF) {
 				return "", 0, errQuote
 			} else if err != nil {
 				return "", 0, err

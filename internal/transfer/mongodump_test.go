@@ -74,7 +74,7 @@ func unpack(t *testing.T, file, place string) {
 	}
 	for in := tar.NewReader(z); ; {
 		head, err := in.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return
 		}
 		if err != nil {

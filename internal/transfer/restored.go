@@ -138,7 +138,7 @@ func (c *restored) load(source Source) (Result, error) {
 	}
 	switch {
 	case c.isView():
-		if _, _, err := source.Next(); err != io.EOF {
+		if _, _, err := source.Next(); !errors.Is(err, io.EOF) {
 			return Result{}, fmt.Errorf("%s is a view, but the dump has documents of it", c.ns())
 		}
 		return Result{}, nil

@@ -19,7 +19,7 @@ func read(t *testing.T, s transfer.Source) (out []string) {
 		doc, line, err := s.Next()
 		var bad *transfer.LineError
 		switch {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return out
 		case errors.As(err, &bad):
 			out = append(out, err.Error())

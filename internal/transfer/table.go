@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"unicode/utf8"
@@ -48,7 +49,7 @@ func NewTable(r io.Reader, t Table) (Source, error) {
 	names := t.Fields
 	if names == nil {
 		record, _, err := s.record()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return s, nil // an empty file holds no documents
 		}
 		if err != nil {

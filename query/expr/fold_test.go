@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"errors"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -50,7 +51,7 @@ func TestFoldingChangesNothing(t *testing.T) {
 		switch {
 		case errA != nil && errB == nil:
 			// A constant operand that is never reached fails at compile time.
-			if _, folded := errA.(*FoldError); !folded {
+			if _, folded := errors.AsType[*FoldError](errA); !folded {
 				t.Fatalf("%s: %v, but %s when evaluated", plain, errA, b)
 			}
 		case errA == nil && errB != nil:

@@ -84,7 +84,7 @@ func (p *parser) operator(name string, v value.Value) (node, error) {
 func (p *parser) finish(c *call) (node, error) {
 	if c.op.prepare != nil {
 		data, err := c.op.prepare(c)
-		if f, ok := err.(*FoldError); ok {
+		if f, ok := errors.AsType[*FoldError](err); ok {
 			p.fail(f.Err)
 		} else if err != nil {
 			return nil, err

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -139,7 +140,7 @@ func TestSerialisedFormCompiles(t *testing.T) {
 
 func TestFoldError(t *testing.T) {
 	_, err := Compile(parse(t, `{$cond: ['$a', {$divide: [1, 0]}, 2]}`), nil)
-	if _, ok := err.(*FoldError); !ok || mongoerr.CodeOf(err) != 2 {
+	if _, ok := errors.AsType[*FoldError](err); !ok || mongoerr.CodeOf(err) != 2 {
 		t.Errorf("got %v, want a fold error with code 2", err)
 	}
 }

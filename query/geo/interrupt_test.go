@@ -35,13 +35,13 @@ func TestInterrupted(t *testing.T) {
 				}
 				return nil
 			}
-			if _, err := g.IntersectsUnless(o, weigh); a != b && err != stop && weighed < n*edgeBytes/2 {
+			if _, err := g.IntersectsUnless(o, weigh); a != b && !errors.Is(err, stop) && weighed < n*edgeBytes/2 {
 				t.Errorf("%s and %s: %v after %d bytes", a, b, err, weighed)
 			}
 			if a != "polygon" {
 				continue
 			}
-			if ok, err := g.ContainsUnless(o, func(int) error { return stop }); ok || err != stop {
+			if ok, err := g.ContainsUnless(o, func(int) error { return stop }); ok || !errors.Is(err, stop) {
 				t.Errorf("%s in %s: %v, %v", b, a, ok, err)
 			}
 		}

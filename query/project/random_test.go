@@ -2,6 +2,7 @@ package project
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -194,7 +195,7 @@ func FuzzProject(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if err := value.Validate(got); err != nil && err != value.ErrDepth {
+		if err := value.Validate(got); err != nil && !errors.Is(err, value.ErrDepth) {
 			t.Fatalf("%s on %s: %v", value.Doc(spec), value.Doc(doc), err)
 		}
 	})

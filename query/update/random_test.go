@@ -2,6 +2,7 @@ package update
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -205,7 +206,7 @@ func FuzzUpdate(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			if err := value.Validate(got); err != nil && err != value.ErrDepth {
+			if err := value.Validate(got); err != nil && !errors.Is(err, value.ErrDepth) {
 				t.Fatalf("%s on %s: %v", value.Doc(spec), value.Doc(doc), err)
 			}
 		}

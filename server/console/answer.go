@@ -90,7 +90,7 @@ func (c *Console) body(w http.ResponseWriter, r *http.Request, limit int64) (d v
 // read reads the body of a request.
 func (c *Console) read(r *http.Request, limit int64) (text string, free func(), err error) {
 	var b bytes.Buffer
-	if _, err := io.CopyN(&b, r.Body, min(smallBody, limit)); err == io.EOF {
+	if _, err := io.CopyN(&b, r.Body, min(smallBody, limit)); errors.Is(err, io.EOF) {
 		return b.String(), func() {}, nil
 	} else if err != nil {
 		return "", nil, err

@@ -59,7 +59,7 @@ func TestViewBriefly(t *testing.T) {
 		t.Errorf("after the View: %v", err)
 	}
 	failed := errors.New("failed")
-	if err := e.ViewBriefly(ctx, func(storage.Tx) error { return failed }); err != failed {
+	if err := e.ViewBriefly(ctx, func(storage.Tx) error { return failed }); !errors.Is(err, failed) {
 		t.Errorf("the error is %v", err)
 	}
 	never := func(storage.Tx) error { t.Error("it ran"); return nil }

@@ -1,6 +1,7 @@
 package bunt
 
 import (
+	"errors"
 	"io"
 	"maps"
 	"slices"
@@ -74,7 +75,7 @@ func (s *salvager) readLost(from, to int64) error {
 		}
 		b := make([]byte, min(end, to, from+mostLost)-from)
 		n, err := s.file.ReadAt(b, from)
-		if err != nil && err != io.EOF {
+		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
 		s.report.ops.readGroup(b[:n])

@@ -3,6 +3,7 @@ package bunt
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -40,7 +41,7 @@ func (s *scanner) oldGroup() (h head, err error) {
 	s.ops = s.ops[:0]
 	for raw == nil || n < uint64(h.ops) {
 		del, err := s.command()
-		if err == io.EOF && (n > 0 || raw != nil) {
+		if errors.Is(err, io.EOF) && (n > 0 || raw != nil) {
 			err = io.ErrUnexpectedEOF
 		}
 		if err != nil {

@@ -120,10 +120,10 @@ func scanFile(f io.ReadSeeker, p *progress, apply func([]op) error) (scanned, er
 		if err == nil && (h.seq != found.seq+1 || !s.hdr) {
 			err = errDamaged
 		}
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return found, nil
 		}
-		if err != nil && !errors.Is(err, errDamaged) && err != io.ErrUnexpectedEOF {
+		if err != nil && !errors.Is(err, errDamaged) && !errors.Is(err, io.ErrUnexpectedEOF) {
 			return found, err
 		}
 		if err != nil {

@@ -203,7 +203,7 @@ func (s *salvager) groups(off, size int64) (end int64, err error) {
 // unlessUnreadable returns nil for errors which say that bytes are not a
 // group.
 func unlessUnreadable(err error) error {
-	if errors.Is(err, errDamaged) || err == io.EOF || err == io.ErrUnexpectedEOF {
+	if errors.Is(err, errDamaged) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil
 	}
 	return err

@@ -122,7 +122,7 @@ func (s *scanner) command() (del bool, err error) {
 // inside converts an error within a command, where the end of the file is
 // unexpected.
 func inside(err error) error {
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}
 	return err
@@ -134,7 +134,7 @@ func (s *scanner) number(kind byte) (int, error) {
 	line, err := s.r.ReadSlice('\n')
 	s.off += int64(len(line))
 	switch {
-	case err == bufio.ErrBufferFull:
+	case errors.Is(err, bufio.ErrBufferFull):
 		return 0, errDamaged
 	case err == io.EOF && len(line) > 0:
 		return 0, io.ErrUnexpectedEOF

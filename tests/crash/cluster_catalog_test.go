@@ -3,6 +3,7 @@
 package crash
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -60,7 +61,7 @@ func testClusterCatalog(t *testing.T, c *cluster) {
 }
 
 func isCode(err error, code int) bool {
-	e, ok := err.(mongo.ServerError)
+	e, ok := errors.AsType[mongo.ServerError](err)
 	return ok && e.HasErrorCode(code)
 }
 

@@ -3,6 +3,7 @@
 package crash
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -47,7 +48,7 @@ func doOne(coll *mongo.Collection, op linear.Operation) (int64, error) {
 	case linear.Add:
 		err = coll.FindOneAndUpdate(background, filter, bson.M{"$inc": bson.M{"n": op.Value}}, options.FindOneAndUpdate().SetUpsert(true).SetReturnDocument(options.After)).Decode(&d)
 	default:
-		if err = coll.FindOne(background, filter).Decode(&d); err == mongo.ErrNoDocuments {
+		if err = coll.FindOne(background, filter).Decode(&d); errors.Is(err, mongo.ErrNoDocuments) {
 			err = nil
 		}
 	}

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/duskdb/duskdb/internal/mongoerr"
@@ -44,7 +45,7 @@ func addFields(p *stage.Parser, name string, v value.Value) ([]stage.Stage, erro
 func projection(p *stage.Parser, name string, spec value.Doc, mode project.Mode) ([]stage.Stage, error) {
 	proj, err := project.Compile(spec, project.Options{Mode: mode, Scope: p.Scope, Collation: p.Collation})
 	if err != nil {
-		if _, fold := err.(*expr.FoldError); !fold {
+		if _, fold := errors.AsType[*expr.FoldError](err); !fold {
 			return nil, stage.WithPrefix(err, "Invalid "+name)
 		}
 		return nil, err

@@ -146,7 +146,7 @@ type cursor struct {
 
 func (c *cursor) next() (ok bool, err error) {
 	if c.key, err = c.part(); err != nil {
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return false, nil
 		}
 		return false, err

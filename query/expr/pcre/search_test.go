@@ -49,7 +49,7 @@ func TestSearchesStop(t *testing.T) {
 		}
 		for name, search := range searches {
 			ask, asked := after(3)
-			if err := search(ask); err != errStop || *asked != 3 {
+			if err := search(ask); !errors.Is(err, errStop) || *asked != 3 {
 				t.Errorf("%s, %s: %v after %d questions", b.name, name, err, *asked)
 			}
 		}
@@ -97,7 +97,7 @@ func TestLimit(t *testing.T) {
 	}
 	p := compile(t, `^(?:a|a(?=a)|aa?)+\z(?!x)b`, "")
 	for _, ask := range []func() error{nil, func() error { return nil }} {
-		if _, err := p.Match(strings.Repeat("a", 200), ask); err != ErrLimit {
+		if _, err := p.Match(strings.Repeat("a", 200), ask); !errors.Is(err, ErrLimit) {
 			t.Fatal(err)
 		}
 	}
