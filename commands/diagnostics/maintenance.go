@@ -321,7 +321,8 @@ func runDropConnections(c *kernel.Call) error {
 
 // checkHostAndPort refuses an address without a host or with an invalid port.
 func checkHostAndPort(s string) error {
-	host, port, given := s, "", false
+	var host, port string
+	var given bool
 	if rest, ok := strings.CutPrefix(s, "["); ok { // an IPv6 address
 		if host, rest, ok = strings.Cut(rest, "]"); !ok {
 			return mongoerr.Newf(mongoerr.FailedToParse, "']' expected when parsing HostAndPort from \"%s\"", s)

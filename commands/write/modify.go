@@ -265,8 +265,9 @@ func judge(c *kernel.Call, m *Modification, meta *catalog.Meta, r storage.Record
 	if meta.IsQueue {
 		shown = queue.Present(r.Doc, c.Now)
 	}
-	ok, position := true, -1
+	position := -1
 	if !m.byID { // a filter that is nothing but the _id holds
+		var ok bool
 		if ok, position, err = m.Query.Matcher.MatchWithPosition(m.Exec.Env, shown); err != nil || !ok {
 			return v, err
 		}

@@ -170,10 +170,10 @@ func evalMultiply(c *call, env *Env) (value.Value, error) {
 		if v.Kind() == value.KindInt64 {
 			widest = value.KindInt64
 		}
-		ok := true
 		if product.Kind() != value.KindDecimal && v.Kind() != value.KindDecimal {
 			double *= v.AsDouble()
 		}
+		var ok bool
 		if product, ok = value.Mul(product, v); !ok || product.Kind() == value.KindDouble {
 			product = value.Double(double)
 		}

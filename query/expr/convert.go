@@ -19,11 +19,12 @@ var paramsConvert = []param{{"input", mongoerr.FailedToParse}, {"to", mongoerr.F
 
 // evalConvert evaluates $convert with its onNull and onError.
 func evalConvert(c *call, env *Env) (value.Value, error) {
-	to, in, err := value.Value{}, value.Value{}, error(nil)
-	if to, err = c.args[1].eval(env); err != nil {
+	to, err := c.args[1].eval(env)
+	if err != nil {
 		return value.Value{}, err
 	}
-	if in, err = c.args[0].eval(env); err != nil {
+	in, err := c.args[0].eval(env)
+	if err != nil {
 		return value.Value{}, err
 	}
 	format, err := c.arg(env, 2)
