@@ -127,9 +127,9 @@ func parseScriptReduce(p *stage.Parser, a *Accumulation, v value.Value) (err err
 	}
 	switch {
 	case s.accumulate == "":
-		return mongoerr.Newf(31245, "$_internalJsReduce requires 'eval' argument, recieved input: %s", v)
+		return mongoerr.Newf(31245, "$_internalJsReduce requires 'eval' argument, recieved input: %s", v) //nolint:misspell // mongod's spelling
 	case a.Arg == nil:
-		return mongoerr.Newf(31349, "$_internalJsReduce requires 'data' argument, recieved input: %s", v)
+		return mongoerr.Newf(31349, "$_internalJsReduce requires 'data' argument, recieved input: %s", v) //nolint:misspell // mongod's spelling
 	}
 	a.script, a.grows = s, true
 	a.args = value.Document(value.NewDoc("data", a.Arg.Value(), "eval", value.String(s.accumulate)))
