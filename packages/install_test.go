@@ -296,7 +296,7 @@ func expires(t *testing.T, binary string, args ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer client.Disconnect(t.Context()) //nolint:errcheck // the server ends with the test
+	defer client.Disconnect(t.Context()) // the server ends with the test
 	carts := client.Database("shop").Collection("carts")
 	if _, err := carts.Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: bson.M{"touched": 1}, Options: options.Index().SetExpireAfterSeconds(3600)}); err != nil {
 		t.Fatal(err)

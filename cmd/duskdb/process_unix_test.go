@@ -48,7 +48,7 @@ func TestForkAndShutdown(t *testing.T) {
 		log, _ := os.ReadFile(in("log"))
 		t.Fatalf("%v\n%s\n%s", err, out, log)
 	}
-	defer run("--shutdown", "--dbpath", in("data")) //nolint:errcheck // stopped already, unless the test failed
+	defer run("--shutdown", "--dbpath", in("data")) // stopped already, unless the test failed
 	raw, err := os.ReadFile(in("pid"))
 	if err != nil {
 		t.Fatal(err)
