@@ -241,7 +241,7 @@ func (v Value) Truthy() bool {
 // Clone returns a copy that shares no memory with v.
 func (v Value) Clone() Value {
 	if v.b != nil {
-		v.b = append([]byte(make([]byte, 0, len(v.b))), v.b...)
+		v.b = append(make([]byte, 0, len(v.b)), v.b...)
 	}
 	return v
 }

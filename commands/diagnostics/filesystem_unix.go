@@ -16,5 +16,5 @@ func fileSystem(path string) (used, total uint64) {
 		return 0, 0
 	}
 	size := uint64(st.Bsize)
-	return (uint64(st.Blocks) - uint64(st.Bfree)) * size, uint64(st.Blocks) * size
+	return (st.Blocks - st.Bfree) * size, st.Blocks * size
 }

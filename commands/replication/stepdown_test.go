@@ -131,7 +131,7 @@ func TestStepDownStreams(t *testing.T) {
 		if reply.Lookup("secondary").Bool() != (counter%2 == 1) || reply.Lookup("topologyVersion").Doc().Lookup("counter").Int64() != counter {
 			t.Fatalf("hello says %s", reply)
 		}
-		next = value.Doc(response.Next)
+		next = response.Next
 		if got := next.Lookup("topologyVersion").Doc().Lookup("counter").Int64(); got != counter {
 			t.Fatalf("the next hello begins at %d", got)
 		}

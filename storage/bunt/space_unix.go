@@ -10,5 +10,6 @@ func fileSystem(dir string) (total, free int64, err error) {
 	if err := unix.Statfs(dir, &st); err != nil {
 		return 0, 0, err
 	}
-	return int64(st.Blocks) * int64(st.Bsize), int64(st.Bavail) * int64(st.Bsize), nil
+	block := int64(st.Bsize) //nolint:unconvert // has another type on other systems
+	return int64(st.Blocks) * block, int64(st.Bavail) * block, nil
 }

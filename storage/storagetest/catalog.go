@@ -182,7 +182,7 @@ func testCatalogPersists(t *testing.T, open Opener) {
 		equal(t, "indexes", len(i.Indexes), 3)
 		equal(t, "no index", i.Index("b") == nil, true)
 		equal(t, "changed index", bytes.Equal(i.Index("a").Spec, spec.Spec), true)
-		equal(t, "meta", i.Meta, any(Indexer{}.Attach(i)))
+		equal(t, "meta", i.Meta, Indexer{}.Attach(i))
 		s.reopen()
 	}
 }

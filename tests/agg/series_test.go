@@ -239,7 +239,7 @@ func TestExplainOfSeries(t *testing.T) {
 		"stages.1.$_internalUnpackBucket.bucketMaxSpanSeconds": `3600`,
 		"stages.1.$_internalUnpackBucket.wholeBucketFilter":    `{control.min.t: {$gte: ISODate("2025-12-31T00:00:00Z")~}, control.max.t: {$lte: ISODate("2025-12-31T02:29:59.999Z")~}}`,
 	} {
-		got := value.Value(value.Document(reply))
+		got := value.Document(reply)
 		for _, name := range strings.Split(path, ".") {
 			got = got.Doc().Lookup(name)
 		}
