@@ -3,7 +3,6 @@ package ttl
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"testing"
