@@ -1,7 +1,6 @@
 package agg
 
 import (
-	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/agg/pipeline"
 	"github.com/duskdb/duskdb/query/agg/stage"
 	"github.com/duskdb/duskdb/value"
@@ -15,12 +14,4 @@ func Compile(spec value.Doc, o stage.Options) (*pipeline.Pipeline, error) {
 	}
 	p := &stage.Parser{Options: o}
 	return pipeline.Compile(p, spec)
-}
-
-// CompileValue is Compile for any value; it checks that the value is an array.
-func CompileValue(v value.Value, o stage.Options) (*pipeline.Pipeline, error) {
-	if v.Kind() != value.KindArray {
-		return nil, mongoerr.New(mongoerr.TypeMismatch, "'pipeline' option must be specified as an array")
-	}
-	return Compile(v.Doc(), o)
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/agg/internal/aggtest"
-	"github.com/duskdb/duskdb/query/update"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -24,11 +23,9 @@ func TestExports(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if p, err := agg.CompileValue(value.Array(aggtest.Array(t, `[{"$limit": 1}]`)), agg.Options{DB: "test", Coll: "c"}); err != nil || p.Len() != 1 {
+	if p, err := agg.Compile(aggtest.Array(t, `[{"$limit": 1}]`), agg.Options{DB: "test", Coll: "c"}); err != nil || p.Len() != 1 {
 		t.Error(p, err)
 	}
-	_, err := agg.CompileValue(value.Int32(1), agg.Options{})
-	aggtest.CheckError(t, err, "14: 'pipeline' option must be specified as an array")
 	if docs, err := agg.Drain(agg.Docs(value.EmptyDoc)); len(docs) != 1 || err != nil {
 		t.Error(docs, err)
 	}
@@ -40,6 +37,6 @@ func TestExports(t *testing.T) {
 			t.Error(names)
 		}
 	}
-	_, err = update.Compile(value.Array(aggtest.Array(t, `[{"$limit": 1}]`)), update.Options{Pipeline: agg.UpdatePipeline(agg.Options{DB: "test", Coll: "c"})})
+	_, err := agg.Compile(aggtest.Array(t, `[{"$limit": 1}]`), agg.Options{DB: "test", Coll: "c", Update: true})
 	aggtest.CheckError(t, err, "72: $limit is not allowed to be used within an update")
 }

@@ -21,7 +21,11 @@ func TestUpdatePipeline(t *testing.T) {
 	if err != nil || d.JSON() != `{"x":{"_id":1,"a":2}}` {
 		t.Error(d.JSON(), err)
 	}
-	u, err := update.Compile(value.Array(aggtest.Array(t, `[{"$set": {"a": {"$add": ["$a", 1]}}}]`)), update.Options{Pipeline: agg.UpdatePipeline(stage.Options{DB: "test", Coll: "c"})})
+	pipeline := func(stages value.Doc) (update.Transform, error) {
+		p, err := agg.Compile(stages, stage.Options{DB: "test", Coll: "c", Update: true})
+		return func(env *expr.Env, d value.Doc) (value.Doc, error) { return p.Apply(&stage.Exec{Env: env}, d) }, err
+	}
+	u, err := update.Compile(value.Array(aggtest.Array(t, `[{"$set": {"a": {"$add": ["$a", 1]}}}]`)), update.Options{Pipeline: pipeline})
 	if err != nil || !u.IsPipeline() {
 		t.Fatal(err)
 	}

@@ -37,13 +37,6 @@ func Compile(v value.Value, s *Scope) (*Expr, error) {
 	return &Expr{n}, nil
 }
 
-// CompileObject compiles a document with the rules for $project's computed
-// fields and $group's _id: an expression if its first name begins with $, else
-// an object of expressions.
-func CompileObject(d value.Doc, s *Scope) (*Expr, error) {
-	return Compile(value.Document(d), s)
-}
-
 // Constant returns the expression whose value is always v.
 func Constant(v value.Value) *Expr { return &Expr{constant{v}} }
 

@@ -85,18 +85,6 @@ func (s *Spec) internalKeys(dst [][]byte, r storage.Record) [][]byte {
 // single-field index.
 func DateKey(ms int64) []byte { return value.AppendKey(make([]byte, 0, 9), value.DateTime(ms)) }
 
-// DateOf reads a [DateKey] back.
-func DateOf(key []byte) (ms int64, ok bool) {
-	if len(key) != 9 || key[0] != value.KeyRank(value.KindDateTime) {
-		return 0, false
-	}
-	var n uint64
-	for _, c := range key[1:] {
-		n = n<<8 | uint64(c)
-	}
-	return int64(n ^ 1<<63), true
-}
-
 // TTLOf reads the ttl of a document at a path: ok reports whether it is valid,
 // which means a whole number in int32 range that is -1 (never) or above 0.
 func TTLOf(d value.Doc, path string) (seconds int64, ok bool) {
@@ -152,27 +140,6 @@ func dateInstant(s *Spec, r storage.Record) (earliest int64, ok bool) {
 		return false
 	})
 	return earliest, ok
-}
-
-// ExpiredRange returns the range of keys of a TTL index with dates at or
-// before an instant, for a scan with Lo <= key < Hi. ok is false if the index
-// is not a TTL index or its keys are not dates.
-func (s *Spec) ExpiredRange(now int64) (lo, hi []byte, ok bool) {
-	if s.ExpireAfter == nil || s.Kind != Plain || len(s.Fields) != 1 {
-		return nil, nil, false
-	}
-	until := now - *s.ExpireAfter*1000
-	if until > now { // overflow: nothing is that old
-		return nil, nil, false
-	}
-	first := []byte{value.KeyRank(value.KindDateTime)}
-	last := append(DateKey(until), 0xff)
-	if !s.Fields[0].Desc {
-		return first, last, true
-	}
-	lo = DateKey(until)
-	value.InvertKey(lo)
-	return lo, []byte{^first[0] + 1}, true
 }
 
 // Private reports whether the index is one of the server's own.

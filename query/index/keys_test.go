@@ -3,6 +3,7 @@ package index
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/duskdb/duskdb/internal/mongoerr"
@@ -197,12 +198,12 @@ func TestInternalKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := int64(0)
-		if len(keys) == 1 {
-			got, _ = DateOf(keys[0])
+		var want [][]byte
+		if tt.want != 0 {
+			want = [][]byte{DateKey(tt.want)}
 		}
-		if got != tt.want {
-			t.Errorf("%s of %s: %d, want %d", tt.order, tt.doc, got, tt.want)
+		if !slices.EqualFunc(keys, want, bytes.Equal) {
+			t.Errorf("%s of %s: %x, want the key of %d", tt.order, tt.doc, keys, tt.want)
 		}
 	}
 	if _, err := Load(InternalSpec("nodollar", "x", Own)); err == nil {
@@ -213,13 +214,20 @@ func TestInternalKeys(t *testing.T) {
 	}
 }
 
-func TestExpiredRange(t *testing.T) {
-	for _, spec := range []string{`{"key":{"x":1},"expireAfterSeconds":10}`, `{"key":{"x":-1},"expireAfterSeconds":10}`} {
-		s := mustParse(t, spec)
-		lo, hi, ok := s.ExpiredRange(20_000)
-		if !ok {
-			t.Fatal("no range")
-		}
+// TestDatesInRange: the dates up to an instant have keys of their own range, in an ascending
+// and in a descending index.
+func TestDatesInRange(t *testing.T) {
+	first, last := []byte{value.KeyRank(value.KindDateTime)}, DateKey(10_000)
+	descending := slices.Clone(last)
+	value.InvertKey(descending)
+	for _, c := range []struct {
+		spec   string
+		lo, hi []byte
+	}{
+		{`{"key":{"x":1},"expireAfterSeconds":10}`, first, append(last, 0xff)},
+		{`{"key":{"x":-1},"expireAfterSeconds":10}`, descending, []byte{^first[0] + 1}},
+	} {
+		s := mustParse(t, c.spec)
 		for _, tt := range []struct {
 			doc  string
 			want bool
@@ -230,9 +238,9 @@ func TestExpiredRange(t *testing.T) {
 			{`{"x":5}`, false}, {`{"x":"a"}`, false}, {`{}`, false}, {`{"x":{"$timestamp":{"t":1,"i":1}}}`, false},
 		} {
 			keys, _, _ := s.Keys(nil, storage.Record{Doc: value.MustJSON(tt.doc)})
-			got := bytes.Compare(lo, keys[0]) <= 0 && bytes.Compare(keys[0], hi) < 0
+			got := bytes.Compare(c.lo, keys[0]) <= 0 && bytes.Compare(keys[0], c.hi) < 0
 			if got != tt.want {
-				t.Errorf("%s, %s: %v", spec, tt.doc, got)
+				t.Errorf("%s, %s: %v", c.spec, tt.doc, got)
 			}
 		}
 	}

@@ -249,7 +249,7 @@ func TestModifications(t *testing.T) {
 	if got := s.Doc().JSON(); got != `{"v":2,"key":{"a":1},"name":"a_1","expireAfterSeconds":100,"hidden":true,"prepareUnique":true}` {
 		t.Error(got)
 	}
-	if !s.Unique() || s.UniqueOnBuild() || !s.Hidden || *s.ExpireAfter != 100 || !s.IsTTL() {
+	if !s.Unique() || s.IsUnique || !s.Hidden || s.ExpireAfter == nil || *s.ExpireAfter != 100 {
 		t.Error("flags do not follow")
 	}
 	s, _ = s.WithHidden(false)
@@ -257,7 +257,7 @@ func TestModifications(t *testing.T) {
 	if got := s.Doc().JSON(); got != `{"v":2,"key":{"a":1},"name":"a_1","expireAfterSeconds":100,"unique":true}` {
 		t.Error(got)
 	}
-	if !s.UniqueOnBuild() {
+	if !s.IsUnique {
 		t.Error("not unique")
 	}
 }

@@ -93,10 +93,6 @@ func (s *Spec) Doc() value.Doc { return s.doc }
 // key: it is unique, or is being prepared to become so.
 func (s *Spec) Unique() bool { return s.IsUnique || s.PrepareUnique }
 
-// UniqueOnBuild reports whether building the index over existing records
-// fails on equal keys. An index with prepareUnique only refuses new ones.
-func (s *Spec) UniqueOnBuild() bool { return s.IsUnique }
-
 // IsID reports whether this is the index on _id.
 func (s *Spec) IsID() bool { return s.isID }
 
@@ -108,9 +104,6 @@ func (s *Spec) StoredName() string {
 	}
 	return s.Name
 }
-
-// IsTTL reports whether the index expires documents.
-func (s *Spec) IsTTL() bool { return s.ExpireAfter != nil }
 
 // Collator returns the collation of the index as a value.Collator, nil for
 // simple.

@@ -184,13 +184,6 @@ func (n *Near) Distance(v value.Value) (d float64, ok bool) {
 	return d, ok
 }
 
-// DocumentDistance returns the smallest distance, within the limits, of the
-// geometries at the path; ok is false if no geometry is within the limits.
-func (n *Near) DocumentDistance(doc value.Doc) (best float64, ok bool) {
-	_, best, ok = n.Nearest(doc)
-	return best, ok
-}
-
 // Nearest returns the stored geometry at the path with the smallest distance
 // within the limits; ok is false if no geometry is within the limits.
 func (n *Near) Nearest(doc value.Doc) (v value.Value, best float64, ok bool) {

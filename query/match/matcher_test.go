@@ -152,7 +152,7 @@ func TestNear(t *testing.T) {
 			continue
 		}
 		ok, _ := m.Match(env, doc(c.d))
-		d, found := m.Root().(*Near).DocumentDistance(doc(c.d))
+		_, d, found := m.Root().(*Near).Nearest(doc(c.d))
 		if ok != c.ok || found != c.ok || d < c.distance-0.1 || d > c.distance+0.1 {
 			t.Errorf("%s on %s: %v, distance %v %v", c.filter, c.d, ok, d, found)
 		}

@@ -150,37 +150,3 @@ func (n *node) expressions(visit func(e *expr.Expr)) {
 		}
 	})
 }
-
-// Serialize returns the projection in the form that explain shows for stages:
-// the _id and other plain fields first, then levels and computed fields.
-func (p *Projection) Serialize() value.Doc {
-	b := value.NewBuilder()
-	p.root.serialize(b, p.kind == inclusion)
-	return b.Doc()
-}
-
-// serialize writes a level: plain fields first, then levels and computed
-// fields.
-func (n *node) serialize(b *value.Builder, included bool) {
-	isPlain := func(f *field) bool { return f.child == nil && !f.isComputed() }
-	if i := n.find("_id"); i >= 0 && isPlain(&n.fields[i]) {
-		b.Bool("_id", included)
-	}
-	for i := range n.fields {
-		if f := &n.fields[i]; isPlain(f) && f.name != "_id" {
-			b.Bool(f.name, included)
-		}
-	}
-	for i := range n.fields {
-		switch f := &n.fields[i]; {
-		case f.child != nil:
-			b.StartDocument(f.name)
-			f.child.serialize(b, included)
-			b.End()
-		case f.expr != nil:
-			b.Append(f.name, f.expr.Value())
-		case f.elem != nil:
-			b.Append(f.name, f.elem.Filter().Lookup(f.name))
-		}
-	}
-}

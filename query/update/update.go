@@ -95,46 +95,6 @@ func (u *Update) Renames(field string) bool {
 // them ("a.$[].b"); nil means that anything may change.
 func (u *Update) TouchedPaths() []string { return u.paths }
 
-// Touches reports whether the update may change what is found at a path:
-// whether one of the touched paths is the path, a part of it, or within it.
-// The components "$", "$[]", "$[id]" and numbers match any array element, so
-// paths that differ only in them count as equal.
-func (u *Update) Touches(path string) bool {
-	if u.paths == nil {
-		return true
-	}
-	for _, p := range u.paths {
-		if related(p, path) {
-			return true
-		}
-	}
-	return false
-}
-
-func related(a, b string) bool {
-	for a != "" && b != "" {
-		var x, y string
-		x, a = nextNamed(a)
-		y, b = nextNamed(b)
-		if x != y && x != "" && y != "" {
-			return false
-		}
-	}
-	return true
-}
-
-// nextNamed splits off the first component of a path that is a name, and returns ""
-// if the path has no names.
-func nextNamed(path string) (name, rest string) {
-	for path != "" {
-		name, path, _ = strings.Cut(path, ".")
-		if _, isIndex := arrayIndex(name); !isIndex && !isPositional(name) && !isArrayFilter(name) {
-			return name, path
-		}
-	}
-	return "", ""
-}
-
 // Apply updates one document. It returns the new document and whether
 // anything was changed; if not, the document is d itself. The new document
 // shares no memory with d.

@@ -36,21 +36,6 @@ func (u *Update) ForUpsert(env *expr.Env, m *match.Matcher, newID func() value.O
 	return d, nil
 }
 
-// CheckUpsertQuery refuses $expr, from which no document can be built.
-func CheckUpsertQuery(m *match.Matcher) error {
-	if hasExpr(m.Root()) {
-		return mongoerr.New(mongoerr.QueryFeatureNotAllowed, "$expr is not allowed in the query predicate for an upsert")
-	}
-	return nil
-}
-
-func hasExpr(n match.Node) bool {
-	if _, ok := n.(*match.Expr); ok {
-		return true
-	}
-	return slices.ContainsFunc(n.Children(), hasExpr)
-}
-
 // equality is one field that the query fixes.
 type equality struct {
 	path  string

@@ -85,14 +85,6 @@ func (u Unit) months() int64 {
 	return 0
 }
 
-// TypicalMillis is the usual length of a unit in milliseconds.
-func (u Unit) TypicalMillis() int64 {
-	if ms := u.fixedMillis(); ms > 0 {
-		return ms
-	}
-	return []int64{Day: 1, Week: 7, Month: 30, Quarter: 90, Year: 365}[u] * msPerDay
-}
-
 // maxAmount limits the amount that may be added, so that no intermediate
 // result overflows.
 func (u Unit) maxAmount() int64 {
