@@ -16,6 +16,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/duskdb/duskdb/internal/relaxed"
 	"github.com/duskdb/duskdb/servertest"
 )
 
@@ -49,10 +50,7 @@ func connect(t testing.TB, srv *servertest.Server) *scene {
 // to reconnect.
 func (s *scene) leave() { _ = s.client.Disconnect(context.Background()) }
 
-var (
-	bareName = regexp.MustCompile(`([{,]\s*)([A-Za-z_$][\w.$]*)\s*:`)
-	dateCall = regexp.MustCompile(`\bd\((-?[\d.]+)\)`)
-)
+var dateCall = regexp.MustCompile(`\bd\((-?[\d.]+)\)`)
 
 // parse reads a command.
 func (s *scene) parse(text string, args ...any) bson.D {
@@ -64,7 +62,7 @@ func (s *scene) parse(text string, args ...any) bson.D {
 		seconds, _ := strconv.ParseFloat(m[2:len(m)-1], 64)
 		return fmt.Sprintf(`{"$date": {"$numberLong": "%d"}}`, at(seconds).UnixMilli())
 	})
-	text = bareName.ReplaceAllString(text, `$1"$2":`)
+	text = relaxed.JSON(text)
 	var d bson.D
 	if err := bson.UnmarshalExtJSON([]byte(text), false, &d); err != nil {
 		s.Fatalf("%s: %v", text, err)

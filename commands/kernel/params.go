@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/duskdb/duskdb/internal/mongoerr"
+	"github.com/duskdb/duskdb/internal/relaxed"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -123,15 +123,12 @@ func parseParameter(kind value.Kind, text string) (value.Value, error) {
 		}
 		return value.Value{}, fmt.Errorf("%q is not a number", text)
 	case value.KindDocument:
-		if d, err := value.ParseJSON(bareName.ReplaceAllString(text, `$1"$2":`)); err == nil {
+		if d, err := relaxed.Doc(text); err == nil {
 			return value.Document(d), nil
 		}
 	}
 	return value.String(text), nil
 }
-
-// bareName is a key without quotes, as people write them on the command line.
-var bareName = regexp.MustCompile(`([{,]\s*)([A-Za-z]\w*)\s*:`)
 
 // sayNoEffect is the line of the log about a parameter without effect.
 const sayNoEffect = "Parameter without effect"

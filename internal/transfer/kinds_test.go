@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/duskdb/duskdb/internal/relaxed"
 	"github.com/duskdb/duskdb/internal/transfer"
 	"github.com/duskdb/duskdb/servertest"
 	"github.com/duskdb/duskdb/value"
@@ -70,41 +71,11 @@ var everyKind = []struct{ db, command string }{
 	{"admin", `{createUser: "root", pwd: "secret", roles: ["root"]}`},
 }
 
-// relaxed converts the keys of commands to JSON.
-func relaxed(t *testing.T, text string) value.Doc {
-	t.Helper()
-	var b strings.Builder
-	quoted := false
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		if c == '"' {
-			quoted = !quoted
-		}
-		if start := i; !quoted && (c == '_' || c == '$' || c >= 'a' && c <= 'z') {
-			for i+1 < len(text) && (text[i+1] == '_' || text[i+1] == '$' || text[i+1] >= '0' && text[i+1] <= '9' || text[i+1] >= 'a' && text[i+1] <= 'z' || text[i+1] >= 'A' && text[i+1] <= 'Z') {
-				i++
-			}
-			if word := text[start : i+1]; word == "true" || word == "false" {
-				b.WriteString(word)
-			} else {
-				b.WriteString(`"` + word + `"`)
-			}
-			continue
-		}
-		b.WriteByte(c)
-	}
-	doc, err := value.ParseJSON(b.String())
-	if err != nil {
-		t.Fatalf("%v in %s", err, b.String())
-	}
-	return doc
-}
-
 // run runs a command and returns the reply.
 func (s scene) run(t *testing.T, db, command string) value.Doc {
 	t.Helper()
 	b := value.NewBuilder()
-	for name, v := range relaxed(t, command).All() {
+	for name, v := range relaxed.MustDoc(command).All() {
 		b.Append(name, v)
 	}
 	if strings.HasPrefix(command, "{insert") {

@@ -6,13 +6,13 @@ package agg
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/duskdb/duskdb/commands"
 	"github.com/duskdb/duskdb/internal/commandtest"
+	"github.com/duskdb/duskdb/internal/relaxed"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -23,25 +23,8 @@ func newServer(tb testing.TB, parameters ...string) *server {
 	return &server{commandtest.New(tb, parameters...)}
 }
 
-// bareKey finds a string, or a key without quotes.
-var bareKey = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[{,]\s*[A-Za-z_$][\w$]*\s*:`)
-
-// shorthand are the ways to write values that extended JSON makes long.
-var shorthand = strings.NewReplacer(
-	"ISODate(", `{"$date": `, "NumberLong(", `{"$numberLong": `, "NumberDecimal(", `{"$numberDecimal": `, "Double(", `{"$numberDouble": `, ")~", "}",
-)
-
-// doc reads a document in extended JSON whose keys need no quotes; numbers
-// without a point are ints. ISODate("…")~, NumberLong("…")~,
-// NumberDecimal("…")~ and Double("…")~ stand for the long forms.
-func doc(text string) value.Doc {
-	return value.MustJSON(bareKey.ReplaceAllStringFunc(shorthand.Replace(text), func(m string) string {
-		if m[0] == '"' {
-			return m
-		}
-		return m[:1] + `"` + strings.Trim(m[1:len(m)-1], " \t\n") + `":`
-	}))
-}
+// doc reads a document as people write it in a shell.
+func doc(text string) value.Doc { return relaxed.MustDoc(text) }
 
 // list reads an array of documents.
 func list(text string) (out []value.Doc) {

@@ -109,13 +109,13 @@ func TestGraphLookup(t *testing.T) {
 		{$graphLookup: {from: "airports", startWith: "$nearestAirport", connectFromField: "connects", connectToField: "airport",
 			maxDepth: 2, depthField: "numConnections", as: "destinations"}},
 		{$project: {d: {$sortArray: {input: "$destinations", sortBy: {_id: 1}}}}}, {$project: {"d.connects": 0}}]`, `[
-		{_id: 1, d: [{_id: 0, airport: "JFK", numConnections: NumberLong("0")~}, {_id: 1, airport: "BOS", numConnections: NumberLong("1")~},
-			{_id: 2, airport: "ORD", numConnections: NumberLong("1")~}, {_id: 3, airport: "PWM", numConnections: NumberLong("2")~}]},
-		{_id: 2, d: [{_id: 0, airport: "JFK", numConnections: NumberLong("0")~}, {_id: 1, airport: "BOS", numConnections: NumberLong("1")~},
-			{_id: 2, airport: "ORD", numConnections: NumberLong("1")~}, {_id: 3, airport: "PWM", numConnections: NumberLong("2")~}]},
-		{_id: 3, d: [{_id: 0, airport: "JFK", numConnections: NumberLong("1")~}, {_id: 1, airport: "BOS", numConnections: NumberLong("0")~},
-			{_id: 2, airport: "ORD", numConnections: NumberLong("2")~}, {_id: 3, airport: "PWM", numConnections: NumberLong("1")~},
-			{_id: 4, airport: "LHR", numConnections: NumberLong("2")~}]}]`)
+		{_id: 1, d: [{_id: 0, airport: "JFK", numConnections: NumberLong("0")}, {_id: 1, airport: "BOS", numConnections: NumberLong("1")},
+			{_id: 2, airport: "ORD", numConnections: NumberLong("1")}, {_id: 3, airport: "PWM", numConnections: NumberLong("2")}]},
+		{_id: 2, d: [{_id: 0, airport: "JFK", numConnections: NumberLong("0")}, {_id: 1, airport: "BOS", numConnections: NumberLong("1")},
+			{_id: 2, airport: "ORD", numConnections: NumberLong("1")}, {_id: 3, airport: "PWM", numConnections: NumberLong("2")}]},
+		{_id: 3, d: [{_id: 0, airport: "JFK", numConnections: NumberLong("1")}, {_id: 1, airport: "BOS", numConnections: NumberLong("0")},
+			{_id: 2, airport: "ORD", numConnections: NumberLong("2")}, {_id: 3, airport: "PWM", numConnections: NumberLong("1")},
+			{_id: 4, airport: "LHR", numConnections: NumberLong("2")}]}]`)
 	s.insert("people", `[
 		{_id: 1, name: "Tanya", friends: ["Shirley", "Terry", "Carole"], hobbies: ["tennis", "unicycling", "golf"]},
 		{_id: 2, name: "Carole", friends: ["Joseph", "Tanya", "Terry"], hobbies: ["archery", "golf", "woodworking"]},
@@ -160,13 +160,13 @@ func TestHintIsNotForJoins(t *testing.T) {
 func TestLookupByExpressionUsesIndexes(t *testing.T) {
 	s := newServer(t)
 	s.insert("in", `[{_id: 1, v: 1}, {_id: 2, v: null}, {_id: 3}, {_id: 4, v: [1, 2]}, {_id: 5, v: "x"}]`)
-	s.insert("other", `[{_id: 1, f: 1}, {_id: 2, f: null}, {_id: 3}, {_id: 4, f: [1, 2]}, {_id: 5, f: "x"}, {_id: 6, f: [1]}, {_id: 7, f: "X"}, {_id: 8, f: NumberLong("1")~}]`)
+	s.insert("other", `[{_id: 1, f: 1}, {_id: 2, f: null}, {_id: 3}, {_id: 4, f: [1, 2]}, {_id: 5, f: "x"}, {_id: 6, f: [1]}, {_id: 7, f: "X"}, {_id: 8, f: NumberLong("1")}]`)
 	pipeline := `[{$lookup: {from: "other", let: {v: "$v"}, pipeline: [{$match: {$expr: {$eq: ["$f", "$$v"]}}}, {$sort: {_id: 1}}], as: "r"}}, {$sort: {_id: 1}}, {$project: {r: "$r._id"}}]`
 	want := `[{_id: 1, r: [1, 8]}, {_id: 2, r: [2]}, {_id: 3, r: [3]}, {_id: 4, r: [4]}, {_id: 5, r: [5]}]`
 	s.gives("in", pipeline, want)
 	s.ok(`{createIndexes: "other", indexes: [{key: {f: 1}, name: "f_1"}]}`)
 	s.gives("in", pipeline, want)
-	s.gives("other", `[{$indexStats: {}}, {$match: {name: "f_1"}}, {$project: {_id: 0, n: "$accesses.ops"}}]`, `[{n: NumberLong("4")~}]`)
+	s.gives("other", `[{$indexStats: {}}, {$match: {name: "f_1"}}, {$project: {_id: 0, n: "$accesses.ops"}}]`, `[{n: NumberLong("4")}]`)
 	s.gives("in", `[{$match: {_id: 5}}, {$lookup: {from: "other", let: {v: "$v"}, pipeline: [{$match: {$expr: {$eq: ["$f", "$$v"]}}}], as: "r"}}, {$project: {r: "$r._id"}}]`,
 		`[{_id: 5, r: [5, 7]}]`, `collation: {locale: "en", strength: 2}`)
 	s.gives("other", `[{$match: {$expr: {$eq: ["$f", "$$x"]}}}, {$project: {_id: 1}}]`, `[{_id: 5}]`, `let: {x: "x"}`)
@@ -177,7 +177,7 @@ func TestLookupByExpressionUsesIndexes(t *testing.T) {
 func TestLookupByRangeUsesIndexes(t *testing.T) {
 	s := newServer(t)
 	s.insert("in", `[{_id: 1, lo: 2, hi: 4}, {_id: 2, lo: 3}, {_id: 3, lo: null, hi: 1}, {_id: 4, lo: [1], hi: [2, 3]}, {_id: 5, lo: "a", hi: "c"}]`)
-	s.insert("other", `[{_id: 1, f: 1}, {_id: 2, f: 2}, {_id: 3, f: 3.5}, {_id: 4, f: null}, {_id: 5}, {_id: 6, f: "b"}, {_id: 7, f: [2]}, {_id: 8, f: NumberLong("4")~}]`)
+	s.insert("other", `[{_id: 1, f: 1}, {_id: 2, f: 2}, {_id: 3, f: 3.5}, {_id: 4, f: null}, {_id: 5}, {_id: 6, f: "b"}, {_id: 7, f: [2]}, {_id: 8, f: NumberLong("4")}]`)
 	s.ok(`{createIndexes: "other", indexes: [{key: {f: 1}, name: "f_1"}]}`)
 	for _, c := range []struct{ condition, want string }{
 		{`{$and: [{$gte: ["$f", "$$lo"]}, {$lt: ["$f", "$$hi"]}]}`, `[{_id: 1, r: [2, 3]}, {_id: 2, r: []}, {_id: 3, r: [4]}, {_id: 4, r: [7]}, {_id: 5, r: [6]}]`},

@@ -199,7 +199,7 @@ func TestExplainOfSeries(t *testing.T) {
 	s := newServer(t)
 	all := s.fill("ts")
 	const buckets = 3 * 12
-	const day = `{$gte: ISODate("2025-12-31T00:00:00Z")~, $lt: ISODate("2025-12-31T02:30:00Z")~}`
+	const day = `{$gte: ISODate("2025-12-31T00:00:00Z"), $lt: ISODate("2025-12-31T02:30:00Z")}`
 	for _, c := range []struct {
 		pipeline, names string
 		unpacked        int // buckets, at most
@@ -237,7 +237,7 @@ func TestExplainOfSeries(t *testing.T) {
 		"stages.1.$_internalUnpackBucket.timeField":            `"t"`,
 		"stages.1.$_internalUnpackBucket.metaField":            `"m"`,
 		"stages.1.$_internalUnpackBucket.bucketMaxSpanSeconds": `3600`,
-		"stages.1.$_internalUnpackBucket.wholeBucketFilter":    `{control.min.t: {$gte: ISODate("2025-12-31T00:00:00Z")~}, control.max.t: {$lte: ISODate("2025-12-31T02:29:59.999Z")~}}`,
+		"stages.1.$_internalUnpackBucket.wholeBucketFilter":    `{control.min.t: {$gte: ISODate("2025-12-31T00:00:00Z")}, control.max.t: {$lte: ISODate("2025-12-31T02:29:59.999Z")}}`,
 	} {
 		got := value.Document(reply)
 		for _, name := range strings.Split(path, ".") {

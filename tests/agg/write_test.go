@@ -48,13 +48,13 @@ func TestOut(t *testing.T) {
 func TestOutTimeSeries(t *testing.T) {
 	s := newServer(t)
 	s.insert("w", `[
-		{_id: 1, t: ISODate("2026-01-01T00:00:00Z")~, m: {s: 1}, v: 10}, {_id: 2, t: ISODate("2026-01-01T00:01:00Z")~, m: {s: 1}, v: 20},
-		{_id: 3, t: ISODate("2026-01-01T00:02:00Z")~, m: {s: 2}, v: 30}]`)
+		{_id: 1, t: ISODate("2026-01-01T00:00:00Z"), m: {s: 1}, v: 10}, {_id: 2, t: ISODate("2026-01-01T00:01:00Z"), m: {s: 1}, v: 20},
+		{_id: 3, t: ISODate("2026-01-01T00:02:00Z"), m: {s: 2}, v: 30}]`)
 	out := `[{$out: {db: "test", coll: "ts", timeseries: {timeField: "t", metaField: "m"}}}]`
 	s.gives("w", out, `[]`)
 	want := `[
-		{t: ISODate("2026-01-01T00:00:00Z")~, m: {s: 1}, _id: 1, v: 10}, {t: ISODate("2026-01-01T00:01:00Z")~, m: {s: 1}, _id: 2, v: 20},
-		{t: ISODate("2026-01-01T00:02:00Z")~, m: {s: 2}, _id: 3, v: 30}]`
+		{t: ISODate("2026-01-01T00:00:00Z"), m: {s: 1}, _id: 1, v: 10}, {t: ISODate("2026-01-01T00:01:00Z"), m: {s: 1}, _id: 2, v: 20},
+		{t: ISODate("2026-01-01T00:02:00Z"), m: {s: 2}, _id: 3, v: 30}]`
 	s.gives("ts", `[{$sort: {_id: 1}}]`, want)
 	if kind := batch(s.ok(`{listCollections: 1, filter: {name: "ts"}}`))[0].Lookup("type").Str(); kind != "timeseries" {
 		t.Error(kind)

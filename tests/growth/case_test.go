@@ -3,11 +3,11 @@ package growth
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/duskdb/duskdb/internal/relaxed"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -105,21 +105,13 @@ func numbered(text string, i int) string {
 	return strings.NewReplacer("#start", start, "#i", strconv.Itoa(i), "#j", strconv.Itoa(i+1), "#u", fmt.Sprintf("%012d", i)).Replace(text)
 }
 
-// bareKey finds a string, or a key without quotes.
-var bareKey = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[{,]\s*[A-Za-z_$][\w$.]*\s*:`)
-
 // parse reads a command.
 func parse(text string) command {
 	c := command{db: "test"}
 	if db, rest, ok := strings.Cut(text, ": {"); ok && !strings.ContainsAny(db, `{" `) {
 		c.db, text = db, "{"+rest
 	}
-	body, err := value.ParseJSON(bareKey.ReplaceAllStringFunc(text, func(m string) string {
-		if m[0] == '"' {
-			return m
-		}
-		return m[:1] + `"` + strings.Trim(m[1:len(m)-1], " \t\n") + `":`
-	}))
+	body, err := relaxed.Doc(text)
 	if err != nil {
 		panic(fmt.Sprintf("%s: %v", text[:min(len(text), 300)], err))
 	}

@@ -6,12 +6,12 @@
 package query
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/duskdb/duskdb/internal/commandtest"
+	"github.com/duskdb/duskdb/internal/relaxed"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -20,14 +20,8 @@ type server struct{ *commandtest.Server }
 
 func newServer(tb testing.TB) *server { return &server{commandtest.New(tb)} }
 
-var bareKey = regexp.MustCompile(`([{,]\s*)([$A-Za-z_][-\w.$*]*)\s*:`)
-
-// parse reads a document as one writes it in the shell: names need no quotes,
-// and 'x' is a string.
-func parse(text string) value.Doc {
-	text = strings.ReplaceAll(text, "'", `"`)
-	return value.MustJSON(bareKey.ReplaceAllString(text, `$1"$2":`))
-}
+// parse reads a document as people write it in a shell.
+func parse(text string) value.Doc { return relaxed.MustDoc(text) }
 
 // send runs a command on the database "test".
 func (s *server) send(body value.Doc) value.Doc {

@@ -2,8 +2,6 @@ package harness
 
 import (
 	"context"
-	"regexp"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +14,7 @@ import (
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/internal/engines"
 	"github.com/duskdb/duskdb/internal/pgtest"
+	"github.com/duskdb/duskdb/internal/relaxed"
 	_ "github.com/duskdb/duskdb/server/pebble"   // for DUSKDB_TEST_ENGINE
 	_ "github.com/duskdb/duskdb/server/postgres" // likewise
 	"github.com/duskdb/duskdb/storage"
@@ -80,18 +79,8 @@ func (h *Harness) Admin(command string) value.Doc {
 	return h.RunOn("admin", Relaxed(command))
 }
 
-// bareKey finds a string, or a key without quotes.
-var bareKey = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[{,]\s*[A-Za-z_$][\w$]*\s*:`)
-
-// Relaxed parses extended JSON whose keys need no quotes, as in the shell.
-func Relaxed(s string) value.Doc {
-	return value.MustJSON(bareKey.ReplaceAllStringFunc(s, func(m string) string {
-		if m[0] == '"' {
-			return m
-		}
-		return m[:1] + `"` + strings.Trim(m[1:len(m)-1], " \t\n") + `":`
-	}))
-}
+// Relaxed reads a document as people write it in a shell.
+func Relaxed(s string) value.Doc { return relaxed.MustDoc(s) }
 
 // RunOn runs a command on a database and checks that the reply is valid BSON.
 func (h *Harness) RunOn(db string, body value.Doc) value.Doc {
