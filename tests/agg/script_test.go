@@ -1,25 +1,19 @@
 package agg
 
 import (
-	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/duskdb/duskdb/internal/commandtest"
+	"github.com/duskdb/duskdb/internal/scripts"
 	"github.com/duskdb/duskdb/value"
 )
 
-// TestExpressions runs the scripts of testdata/expressions: the values of expressions for
-// one document.
-//
-//	doc {a: 1}               the document of the lines that follow
-//	{$add: ["$a", 1]} => 2   the value, with its type; "missing": none
-//	{$add: ["$a", ""]} !! 14 only numbers     the code, and a part of the message
-//
-// An expression must have the same value whether its constants are folded or come from the
-// document, in $project, $group and a sub-pipeline.
+// TestExpressions runs the scripts of query/expr, which says what stands in them, through
+// pipelines. An expression must have the same value whether its constants are folded or come
+// from the document, in a stage and in a sub-pipeline. A message may stand behind another.
 func TestExpressions(t *testing.T) {
-	eachScript(t, "expressions", func(s *server) func(where, line string) {
+	scripts.Play(t, "../../query/expr/testdata/cases", func(t *testing.T) func(where, line string) {
+		s := newServer(t)
 		s.insert("c", `[{}]`)
 		return func(where, line string) {
 			s.Helper()
@@ -28,17 +22,21 @@ func TestExpressions(t *testing.T) {
 				s.insert("c", `[`+d+`]`)
 				return
 			}
-			expression, want, code := readLine(s, where, line)
-			for _, pipeline := range []string{
-				`[{$project: {_id: 0, r: ` + expression + `}}]`,
-				`[{$facet: {f: [{$project: {_id: 0, r: ` + expression + `}}]}}, {$replaceWith: {$first: "$f"}}]`,
-			} {
-				if code != 0 {
-					s.failsAt(where, code, want, "c", pipeline)
+			if strings.HasPrefix(line, "direct ") {
+				return
+			}
+			c := scripts.Read(s, where, strings.TrimPrefix(line, "pipeline "))
+			first := `{$replaceWith: {r: ` + c.What + `}}` // a literal includes a field in $project
+			if strings.HasPrefix(c.What, "{$") {
+				first = `{$project: {_id: 0, r: ` + c.What + `}}`
+			}
+			for _, pipeline := range []string{`[` + first + `]`, `[{$facet: {f: [` + first + `]}}, {$replaceWith: {$first: "$f"}}]`} {
+				if c.Fails() {
+					s.failsAt(where, c, "c", pipeline)
 					continue
 				}
-				result := `[{r: ` + want + `}]`
-				if want == "missing" {
+				result := `[{r: ` + c.Want + `}]`
+				if c.Want == "missing" {
 					result = `[{}]`
 				}
 				s.same(where+": "+pipeline, s.aggregate("c", pipeline), list(result))
@@ -71,41 +69,25 @@ func TestPipelines(t *testing.T) {
 				s.ok(`{createIndexes: "%s", indexes: [%s]}`, name, spec)
 				return
 			}
-			pipeline, want, code := readLine(s, where, rest)
-			if code != 0 {
-				s.failsAt(where, code, want, name, pipeline)
+			c := scripts.Read(s, where, rest)
+			if c.Fails() {
+				s.failsAt(where, c, name, c.What)
 				return
 			}
-			s.same(where+": "+pipeline, s.aggregate(name, pipeline), list(want))
+			s.same(where+": "+c.What, s.aggregate(name, c.What), list(c.Want))
 		}
 	})
 }
 
 // eachScript runs the scripts of a folder of testdata, each on its own server.
 func eachScript(t *testing.T, folder string, begin func(*server) func(where, line string)) {
-	commandtest.Scripts(t, folder, func(t *testing.T) func(where, line string) { return begin(newServer(t)) })
+	scripts.Play(t, "testdata/"+folder, func(t *testing.T) func(where, line string) { return begin(newServer(t)) })
 }
 
-// readLine splits a line into the operation and its expected outcome: a result, or the
-// code of an error and a part of its message.
-func readLine(t testing.TB, where, line string) (what, want string, code int32) {
-	t.Helper()
-	if what, want, ok := strings.Cut(line, " => "); ok {
-		return what, want, 0
-	}
-	what, want, ok := strings.Cut(line, " !! ")
-	number, part, _ := strings.Cut(want, " ")
-	n, err := strconv.Atoi(number)
-	if !ok || err != nil {
-		t.Fatalf("%s: what is %q?", where, line)
-	}
-	return what, part, int32(n)
-}
-
-func (s *server) failsAt(where string, code int32, part, coll, pipeline string) {
+func (s *server) failsAt(where string, c scripts.Case, coll, pipeline string) {
 	s.Helper()
 	_, reply := s.tryAggregate(coll, pipeline)
-	if got := reply.Lookup("code"); !value.Equal(got, value.Int32(code)) || !strings.Contains(reply.Lookup("errmsg").Str(), part) {
-		s.Errorf("%s: %s\nanswered %s\nwant     %d %s", where, pipeline, reply, code, part)
+	if got := reply.Lookup("code"); !value.Equal(got, value.Int32(c.Code)) || !strings.Contains(reply.Lookup("errmsg").Str(), c.Want) {
+		s.Errorf("%s: %s\nanswered %s\nwant     %d %s", where, pipeline, reply, c.Code, c.Want)
 	}
 }

@@ -29,6 +29,7 @@ var imports = map[string]string{
 	"internal/histogram":  "",
 	"internal/relaxed":    "value",
 	"internal/reserved":   "",
+	"internal/scripts":    "",
 	"value":               "",
 	"wire":                "internal/mongoerr value",
 

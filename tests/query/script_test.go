@@ -1,11 +1,10 @@
 package query
 
 import (
-	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/duskdb/duskdb/internal/commandtest"
+	"github.com/duskdb/duskdb/internal/scripts"
 	"github.com/duskdb/duskdb/storage/storagetest"
 	"github.com/duskdb/duskdb/value"
 )
@@ -17,8 +16,7 @@ type statement struct {
 	doc   string // the document, "" if the collection is empty
 	verb  string // the first word, unless it belongs to a document
 	parts []string
-	fails bool
-	want  string
+	want  scripts.Case
 }
 
 // eachStatement reads the scripts of a folder of testdata and calls f in a
@@ -47,7 +45,7 @@ func eachStatement(t *testing.T, folder string, f func(*server, *statement)) {
 // eachScript plays the scripts of a folder of testdata, each on a server of
 // its own.
 func eachScript(t *testing.T, folder string, begin func(*server) func(where, line string)) {
-	commandtest.Scripts(t, folder, func(t *testing.T) func(where, line string) {
+	scripts.Play(t, "testdata/"+folder, func(t *testing.T) func(where, line string) {
 		if t.Name() == "TestCommands/plancache" && storagetest.HostileByEnvironment() != nil {
 			t.Skip("a change of the catalog forgets plans")
 		}
@@ -58,14 +56,9 @@ func eachScript(t *testing.T, folder string, begin func(*server) func(where, lin
 func readStatement(t testing.TB, where, line string) *statement {
 	t.Helper()
 	st := &statement{where: where}
-	left, want, ok := strings.Cut(line, " => ")
-	if !ok {
-		left, want, st.fails = strings.Cut(line, " !! ")
-		if !st.fails {
-			t.Fatalf("%s: what is %q?", where, line)
-		}
-	}
-	st.want = strings.TrimSpace(want)
+	c := scripts.Read(t, where, line)
+	left := c.What
+	st.want = c
 	if verb, rest, ok := strings.Cut(left, " "); ok && verb[0] != '{' && verb[0] != '[' {
 		st.verb, left = verb, rest
 	}
@@ -89,24 +82,19 @@ func (s *server) begin(st *statement) {
 func (s *server) answers(st *statement, how string, reply value.Doc, got value.Doc) {
 	s.Helper()
 	code, text := failure(reply)
-	if st.fails {
-		number, part, _ := strings.Cut(st.want, " ")
-		if n, _ := strconv.Atoi(number); int32(n) != code || !strings.Contains(text, part) {
-			s.Errorf("%s: %s %s\ngot  %d %s\nwant %s", st.where, how, st.parts, code, text, st.want)
-		}
+	if code != st.want.Code || code != 0 && !strings.Contains(text, st.want.Want) {
+		s.Errorf("%s: %s %s\ngot  error %d %s\nwant %d %s", st.where, how, st.parts, code, text, st.want.Code, st.want.Want)
+	}
+	if code != 0 || st.want.Fails() {
 		return
 	}
-	if code != 0 {
-		s.Errorf("%s: %s %s\ngot  error %d %s\nwant %s", st.where, how, st.parts, code, text, st.want)
-		return
-	}
-	if st.want == "" || st.want == "none" {
+	if st.want.Want == "" || st.want.Want == "none" {
 		if got != nil {
 			s.Errorf("%s: %s %s\ngot  %s\nwant no document", st.where, how, st.parts, got)
 		}
 		return
 	}
-	if want := parse(st.want); string(got) != string(want) {
+	if want := parse(st.want.Want); string(got) != string(want) {
 		s.Errorf("%s: %s %s\ngot  %s\nwant %s", st.where, how, st.parts, got, want)
 	}
 }

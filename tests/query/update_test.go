@@ -1,7 +1,6 @@
 package query
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/duskdb/duskdb/value"
@@ -44,12 +43,12 @@ func TestUpdates(t *testing.T) {
 			}
 			found := s.run(`{find: 'c'}`)
 			s.answers(st, way.name, reply, only(found))
-			if st.fails && st.doc != "" && st.verb != "upsert" && string(only(found)) != string(parse(st.doc)) {
+			if st.want.Fails() && st.doc != "" && st.verb != "upsert" && string(only(found)) != string(parse(st.doc)) {
 				s.Errorf("%s: %s %s failed and left %s", st.where, way.name, st.parts, only(found))
 			}
-			if way.name == "findAndModify" && !st.fails && strings.TrimSpace(st.want) != "none" {
-				if got := reply.Lookup("value"); !value.Equal(got, value.Document(parse(st.want))) {
-					s.Errorf("%s: findAndModify %s\nreturned %s\nwant     %s", st.where, st.parts, got, st.want)
+			if way.name == "findAndModify" && !st.want.Fails() && st.want.Want != "none" {
+				if got := reply.Lookup("value"); !value.Equal(got, value.Document(parse(st.want.Want))) {
+					s.Errorf("%s: findAndModify %s\nreturned %s\nwant     %s", st.where, st.parts, got, st.want.Want)
 				}
 			}
 		}
