@@ -28,7 +28,8 @@ func decimalExp(d, x *apd.Decimal) error {
 	if x.Form == apd.Finite {
 		switch {
 		case x.Cmp(apd.New(20000, 0)) > 0:
-			return infinite(d, false)
+			infinite(d, false)
+			return nil
 		case x.Cmp(apd.New(-20000, 0)) < 0:
 			d.Set(apd.New(0, -6176))
 			return nil
@@ -38,10 +39,7 @@ func decimalExp(d, x *apd.Decimal) error {
 	return err
 }
 
-func infinite(d *apd.Decimal, negative bool) error {
-	d.Form, d.Negative = apd.Infinite, negative
-	return nil
-}
+func infinite(d *apd.Decimal, negative bool) { d.Form, d.Negative = apd.Infinite, negative }
 
 func decimalLn(d, x *apd.Decimal) error {
 	_, err := work.Ln(d, x)

@@ -81,45 +81,71 @@ func (t *trig) sinCos(d, x *apd.Decimal, cos bool) {
 	}
 }
 
-func forArgument(x *apd.Decimal) *trig {
-	return newTrig(trigDigits + uint32(max(0, magnitudeOf(x))))
-}
-
-func decimalSin(d, x *apd.Decimal) error {
-	if isTiny(x) {
-		d.Set(x)
-		return nil
-	}
-	t := forArgument(x)
-	t.sinCos(d, x, false)
-	return t.Err()
-}
+// The functions of the table. For a tiny x most of them are x itself.
+var (
+	decimalSin   = itselfNearZero(reduced(func(t *trig, d, x *apd.Decimal) { t.sinCos(d, x, false) }))
+	decimalTan   = itselfNearZero(reduced((*trig).tan))
+	decimalAtan  = itselfNearZero(computed((*trig).atan))
+	decimalAsin  = itselfNearZero(computed((*trig).asin))
+	decimalAcos  = computed((*trig).acos)
+	decimalSinh  = itselfNearZero(computed((*trig).sinh))
+	decimalCosh  = computed((*trig).cosh)
+	decimalTanh  = itselfNearZero(computed((*trig).tanh))
+	decimalAsinh = itselfNearZero(computed((*trig).asinh))
+	decimalAcosh = computed((*trig).acosh)
+	decimalAtanh = itselfNearZero(computed((*trig).atanh))
+)
 
 func decimalCos(d, x *apd.Decimal) error {
 	if isTiny(x) {
 		d.Set(decOne)
 		return nil
 	}
-	t := forArgument(x)
-	t.sinCos(d, x, true)
-	return t.Err()
+	return reduced(func(t *trig, d, x *apd.Decimal) { t.sinCos(d, x, true) })(d, x)
 }
 
-func decimalTan(d, x *apd.Decimal) error {
-	if isTiny(x) {
-		d.Set(x)
-		return nil
+// computed is a function with the digits of trig.
+func computed(f func(t *trig, d, x *apd.Decimal)) func(d, x *apd.Decimal) error {
+	return func(d, x *apd.Decimal) error {
+		t := newTrig(trigDigits)
+		f(t, d, x)
+		return t.Err()
 	}
-	t := forArgument(x)
+}
+
+// reduced is a function that needs more digits the larger its argument is.
+func reduced(f func(t *trig, d, x *apd.Decimal)) func(d, x *apd.Decimal) error {
+	return func(d, x *apd.Decimal) error {
+		t := newTrig(trigDigits + uint32(max(0, magnitudeOf(x))))
+		f(t, d, x)
+		return t.Err()
+	}
+}
+
+func itselfNearZero(f func(d, x *apd.Decimal) error) func(d, x *apd.Decimal) error {
+	return func(d, x *apd.Decimal) error {
+		if x.Form == apd.Finite && isTiny(x) {
+			d.Set(x)
+			return nil
+		}
+		return f(d, x)
+	}
+}
+
+func (t *trig) tan(d, x *apd.Decimal) {
 	var s, c apd.Decimal
 	t.sinCos(&s, x, false)
 	t.sinCos(&c, x, true)
 	t.Quo(d, &s, &c)
-	return t.Err()
 }
 
 // atan halves the angle until the series converges fast.
 func (t *trig) atan(d, x *apd.Decimal) {
+	if x.Form == apd.Infinite {
+		t.Mul(d, pi(trigDigits), decHalf)
+		d.Negative = x.Negative
+		return
+	}
 	var y apd.Decimal
 	if y.Abs(x).Cmp(decOne) > 0 {
 		t.Quo(&y, decOne, &y)
@@ -166,27 +192,8 @@ func (t *trig) atanSeries(y *apd.Decimal) {
 	y.Set(sum)
 }
 
-func decimalAtan(d, x *apd.Decimal) error {
-	t := newTrig(trigDigits)
-	switch {
-	case x.Form == apd.Infinite:
-		t.Mul(d, pi(trigDigits), decHalf)
-		d.Negative = x.Negative
-	case isTiny(x):
-		d.Set(x)
-	default:
-		t.atan(d, x)
-	}
-	return t.Err()
-}
-
-// decimalAsin is atan(x / sqrt((1-x)(1+x))).
-func decimalAsin(d, x *apd.Decimal) error {
-	if isTiny(x) {
-		d.Set(x)
-		return nil
-	}
-	t := newTrig(trigDigits)
+// asin is atan(x / sqrt((1-x)(1+x))).
+func (t *trig) asin(d, x *apd.Decimal) {
 	var a, b apd.Decimal
 	t.Sub(&a, decOne, x)
 	t.Add(&b, decOne, x)
@@ -194,33 +201,30 @@ func decimalAsin(d, x *apd.Decimal) error {
 	if a.IsZero() {
 		t.Mul(d, pi(trigDigits), decHalf)
 		d.Negative = x.Negative
-		return t.Err()
+		return
 	}
 	t.Sqrt(&a, &a)
 	t.Quo(&a, x, &a)
 	t.atan(d, &a)
-	return t.Err()
 }
 
-// decimalAcos is 2·atan(sqrt((1-x)/(1+x))).
-func decimalAcos(d, x *apd.Decimal) error {
-	t := newTrig(trigDigits)
+// acos is 2·atan(sqrt((1-x)/(1+x))).
+func (t *trig) acos(d, x *apd.Decimal) {
 	var a, b apd.Decimal
 	t.Sub(&a, decOne, x)
 	t.Add(&b, decOne, x)
 	if b.IsZero() {
 		d.Set(pi(trigDigits))
-		return nil
+		return
 	}
 	t.Quo(&a, &a, &b)
 	t.Sqrt(&a, &a)
 	if a.IsZero() {
 		d.Set(decZero)
-		return t.Err()
+		return
 	}
 	t.atan(&b, &a)
 	t.Mul(d, &b, decTwo)
-	return t.Err()
 }
 
 // decimalAtan2 computes the angle of the point (x, y), with the signs of zero
@@ -272,58 +276,45 @@ func (t *trig) expPair(x *apd.Decimal) (a, b apd.Decimal, far int) {
 	return a, b, 0
 }
 
-func decimalSinh(d, x *apd.Decimal) error {
-	if x.Form == apd.Finite && isTiny(x) {
-		d.Set(x)
-		return nil
-	}
-	t := newTrig(trigDigits)
+func (t *trig) sinh(d, x *apd.Decimal) {
 	a, b, far := t.expPair(x)
 	if far != 0 {
-		return infinite(d, far < 0)
+		infinite(d, far < 0)
+		return
 	}
 	t.Sub(d, &a, &b)
 	t.Mul(d, d, decHalf)
-	return t.Err()
 }
 
-func decimalCosh(d, x *apd.Decimal) error {
-	t := newTrig(trigDigits)
+func (t *trig) cosh(d, x *apd.Decimal) {
 	a, b, far := t.expPair(x)
 	if far != 0 {
-		return infinite(d, false)
+		infinite(d, false)
+		return
 	}
 	t.Add(d, &a, &b)
 	t.Mul(d, d, decHalf)
-	return t.Err()
 }
 
-// decimalTanh computes (e^x - e^-x) / (e^x + e^-x), or ±1 for large x.
-func decimalTanh(d, x *apd.Decimal) error {
-	if x.Form == apd.Finite && isTiny(x) {
-		d.Set(x)
-		return nil
-	}
-	t := newTrig(trigDigits)
+// tanh computes (e^x - e^-x) / (e^x + e^-x), or ±1 for large x.
+func (t *trig) tanh(d, x *apd.Decimal) {
 	a, b, far := t.expPair(x)
 	if far != 0 {
 		d.Set(apd.New(int64(far), 0))
-		return nil
+		return
 	}
 	var up, down apd.Decimal
 	t.Sub(&up, &a, &b)
 	t.Add(&down, &a, &b)
 	t.Quo(d, &up, &down)
-	return t.Err()
 }
 
-// decimalAsinh computes ln(|x| + sqrt(x² + 1)) with the sign of x.
-func decimalAsinh(d, x *apd.Decimal) error {
-	if x.Form == apd.Infinite || isTiny(x) {
+// asinh computes ln(|x| + sqrt(x² + 1)) with the sign of x.
+func (t *trig) asinh(d, x *apd.Decimal) {
+	if x.Form == apd.Infinite {
 		d.Set(x)
-		return nil
+		return
 	}
-	t := newTrig(trigDigits)
 	var a, s apd.Decimal // ln(|x| + sqrt(x² + 1))
 	a.Abs(x)
 	t.Mul(&s, x, x)
@@ -332,16 +323,14 @@ func decimalAsinh(d, x *apd.Decimal) error {
 	t.Add(&s, &s, &a)
 	t.Ln(d, &s)
 	d.Negative = x.Negative
-	return t.Err()
 }
 
-// decimalAcosh computes ln(x + sqrt((x-1)(x+1))).
-func decimalAcosh(d, x *apd.Decimal) error {
+// acosh computes ln(x + sqrt((x-1)(x+1))).
+func (t *trig) acosh(d, x *apd.Decimal) {
 	if x.Form == apd.Infinite {
 		d.Set(x)
-		return nil
+		return
 	}
-	t := newTrig(trigDigits)
 	var a, b apd.Decimal // ln(x + sqrt((x-1)(x+1)))
 	t.Sub(&a, x, decOne)
 	t.Add(&b, x, decOne)
@@ -349,29 +338,24 @@ func decimalAcosh(d, x *apd.Decimal) error {
 	t.Sqrt(&a, &a)
 	t.Add(&a, &a, x)
 	t.Ln(d, &a)
-	return t.Err()
 }
 
-// decimalAtanh computes ln((1+x)/(1-x)) / 2; it is infinite at ±1.
-func decimalAtanh(d, x *apd.Decimal) error {
-	if isTiny(x) {
-		d.Set(x)
-		return nil
-	}
-	t := newTrig(trigDigits)
+// atanh computes ln((1+x)/(1-x)) / 2; it is infinite at ±1.
+func (t *trig) atanh(d, x *apd.Decimal) {
 	var a, b apd.Decimal // ln((1+x)/(1-x)) / 2
 	t.Add(&a, decOne, x)
 	t.Sub(&b, decOne, x)
 	switch {
 	case b.IsZero():
-		return infinite(d, false)
+		infinite(d, false)
+		return
 	case a.IsZero():
-		return infinite(d, true)
+		infinite(d, true)
+		return
 	}
 	t.Quo(&a, &a, &b)
 	t.Ln(&a, &a)
 	t.Mul(d, &a, decHalf)
-	return t.Err()
 }
 
 // viaDecimal converts a function of decimals to one of doubles: slow, but
