@@ -341,19 +341,21 @@ func (g *Run) sorted() [][]byte {
 }
 
 // merge joins the parts of each group from all runs.
-func (g *Run) merge() (stage.Iterator, error) {
+func (g *Run) merge() (it stage.Iterator, err error) {
+	defer func() {
+		if err != nil {
+			_ = g.store.Close()
+		}
+	}()
 	if err := g.spill(); err != nil {
-		_ = g.store.Close()
 		return nil, err
 	}
 	m, err := g.store.Merge()
 	if err != nil {
-		_ = g.store.Close()
 		return nil, stage.DiskError(err)
 	}
 	key, payload, more, err := m.Next()
 	if err != nil {
-		_ = g.store.Close()
 		return nil, stage.DiskError(err)
 	}
 	return &mergeIterator{store: &g.store, next: func() (value.Doc, error) {

@@ -19,10 +19,10 @@ func evalAccumulator(f *windowFunction, pt *windowPartition) windowResult {
 		case "$stdDevPop", "$stdDevSamp":
 			a.fold = a.folded()
 		case "$addToSet":
-			a.set = &distinctWindow{a: a}
+			a.set = &distinctWindow{sorted{a: a}}
 		case "$push", "$firstN", "$lastN", "$count":
 		default:
-			a.ordered = &orderedWindow{a: a}
+			a.ordered = &orderedWindow{sorted{a: a}}
 		}
 	}
 	return a.result

@@ -94,11 +94,11 @@ func (o *ordered) rank(key []byte) (n int) {
 	return n + at
 }
 
-// least returns the n first values.
-func (o *ordered) least(n int) []ranked { return o.between(0, min(n, o.n)) }
+// first returns the n first values.
+func (o *ordered) first(n int) []ranked { return o.between(0, min(n, o.n)) }
 
-// greatest returns the n last values.
-func (o *ordered) greatest(n int) []ranked { return o.between(max(o.n-n, 0), o.n) }
+// last returns the n last values.
+func (o *ordered) last(n int) []ranked { return o.between(max(o.n-n, 0), o.n) }
 
 func (o *ordered) between(from, to int) (list []ranked) {
 	for _, b := range o.blocks {
@@ -113,18 +113,10 @@ func (o *ordered) between(from, to int) (list []ranked) {
 // orderedWindow computes the operators whose result depends on the order of the values of a
 // window that loses documents: $min, $max, $median, $percentile, $topN and their relatives. Of
 // equal values the greatest is that of the latest document, as in MongoDB.
-type orderedWindow struct {
-	a     *windowAccumulator
-	queue queue
-	set   ordered
-}
+type orderedWindow struct{ sorted }
 
 func (o *orderedWindow) over(w span) (value.Value, error) {
-	err := o.queue.move(o.a, w, o.ranked, o.set.add, o.set.remove)
-	if err != nil {
-		return value.Value{}, err
-	}
-	acc, err := o.a.f.acc.Start(o.a.pt.x, value.Value{})
+	acc, err := o.move(w, o.ranked)
 	if err != nil {
 		return value.Value{}, err
 	}
@@ -150,12 +142,11 @@ func (o *orderedWindow) over(w span) (value.Value, error) {
 func (o *orderedWindow) chosen(n int64, greatest bool) []ranked {
 	k := int(min(n, int64(o.set.n)))
 	if greatest {
-		return o.set.greatest(k)
+		return o.set.last(k)
 	}
-	return o.set.least(k)
+	return o.set.first(k)
 }
 
-// ranked returns the value of document i; ok is false if the operator ignores it.
 func (o *orderedWindow) ranked(i int) (r ranked, ok bool, err error) {
 	in := &o.a.in
 	v, err := in.values.at(i)
@@ -175,7 +166,28 @@ func (o *orderedWindow) ranked(i int) (r ranked, ok bool, err error) {
 	if v.IsNullish() {
 		return r, false, nil
 	}
-	return ranked{key: value.AppendKeyWith(nil, v, o.a.pt.x.Env.Collation), i: i, v: v}, true, nil
+	return o.keyed(v, i), true, nil
+}
+
+// sorted is the values of a window in both orders: that of their keys and that of their
+// documents.
+type sorted struct {
+	a     *windowAccumulator
+	queue queue
+	set   ordered
+}
+
+// move brings the values to a window, and starts the accumulator of its result. of returns the
+// value of a document; ok is false if the operator ignores it.
+func (s *sorted) move(w span, of func(i int) (r ranked, ok bool, err error)) (accumulate.Accumulator, error) {
+	if err := s.queue.move(s.a, w, of, s.set.add, s.set.remove); err != nil {
+		return nil, err
+	}
+	return s.a.f.acc.Start(s.a.pt.x, value.Value{})
+}
+
+func (s *sorted) keyed(v value.Value, i int) ranked {
+	return ranked{key: value.AppendKeyWith(nil, v, s.a.pt.x.Env.Collation), i: i, v: v}
 }
 
 // queue is the values of a window in the order of their documents.
@@ -218,18 +230,10 @@ func rankedSize(r ranked) int64 { return int64(len(r.key)) + valueSize(r.v) + 32
 
 // distinctWindow is $addToSet over a window that loses documents. The values come in their
 // order; of equal ones it is that of the earliest document.
-type distinctWindow struct {
-	a     *windowAccumulator
-	queue queue
-	set   ordered
-}
+type distinctWindow struct{ sorted }
 
 func (d *distinctWindow) over(w span) (value.Value, error) {
-	err := d.queue.move(d.a, w, d.ranked, d.set.add, d.set.remove)
-	if err != nil {
-		return value.Value{}, err
-	}
-	acc, err := d.a.f.acc.Start(d.a.pt.x, value.Value{})
+	acc, err := d.move(w, d.ranked)
 	if err != nil {
 		return value.Value{}, err
 	}
@@ -248,5 +252,5 @@ func (d *distinctWindow) ranked(i int) (r ranked, ok bool, err error) {
 	if err != nil || v.IsMissing() {
 		return r, false, err
 	}
-	return ranked{key: value.AppendKeyWith(nil, v, d.a.pt.x.Env.Collation), i: i, v: v}, true, nil
+	return d.keyed(v, i), true, nil
 }
