@@ -40,12 +40,12 @@ type step struct {
 }
 
 const (
-	// MostNames is how many names a Finder can look for.
-	MostNames = 64
-	mostSteps = 64 // that a Finder learns
+	// MaxNames is how many names a Finder can look for.
+	MaxNames = 64
+	maxSteps = 64 // that a Finder learns
 )
 
-// NewFinder makes a Finder for names, at most MostNames of them and all different.
+// NewFinder makes a Finder for names, at most MaxNames of them and all different.
 func NewFinder(names ...string) Finder { return Finder{names: names} }
 
 // Reset begins the pass over a document.
@@ -56,7 +56,7 @@ func (f *Finder) Reset(d Doc) {
 	}
 	if f.slow > 0 {
 		f.slow--
-		f.next = mostSteps
+		f.next = maxSteps
 	}
 }
 
@@ -162,7 +162,7 @@ func (f *Finder) search() (int, Value) {
 	if f.next < len(f.steps) {
 		f.steps = f.steps[:f.next]
 		if f.lost += 4; f.lost > 64 {
-			f.slow, f.lost, f.next = 128, 0, mostSteps
+			f.slow, f.lost, f.next = 128, 0, maxSteps
 		}
 	}
 	it := Iter{rest: f.d[f.at : len(f.d)-1]}
@@ -175,7 +175,7 @@ func (f *Finder) search() (int, Value) {
 			}
 		}
 		f.at += len(it.elem)
-		if f.next == len(f.steps) && f.next < mostSteps {
+		if f.next == len(f.steps) && f.next < maxSteps {
 			f.learn(&it, name)
 			f.next++
 		}

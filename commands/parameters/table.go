@@ -111,7 +111,7 @@ func memoryParameters() []parameter {
 		integer("internalQueryMaxRangeBytes", always, 100<<20, gt(0)),
 		integer("internalQueryTopNAccumulatorBytes", always, 100<<20, gt(0)),
 		integer("jsHeapLimitMB", always, 1100, gte(1)).
-			onChange(func(s *kernel.Service, v value.Value) { s.Scripts.MostHeapMB.Store(v.SafeInt64()) }),
+			onChange(func(s *kernel.Service, v value.Value) { s.Scripts.MaxHeapMB.Store(v.SafeInt64()) }),
 		long("transactionSizeLimitBytes", always, 128<<20, gte(1)),
 	}
 }

@@ -234,8 +234,8 @@ func TestParametersTakeEffect(t *testing.T) {
 	}
 	h.Admin(`{setParameter: 1, internalQueryJavaScriptHeapSizeLimitMB: 50, internalQueryJavaScriptFnTimeoutMillis: 1234, requireApiVersion: true}`)
 	s := h.Svc.Scripts
-	if s.HeapLimitMB.Load() != 50 || s.TimeoutMS.Load() != 1234 || s.MostHeapMB.Load() != 900 {
-		t.Errorf("scripts have %d MB of %d, and %d ms", s.HeapLimitMB.Load(), s.MostHeapMB.Load(), s.TimeoutMS.Load())
+	if s.HeapLimitMB.Load() != 50 || s.TimeoutMS.Load() != 1234 || s.MaxHeapMB.Load() != 900 {
+		t.Errorf("scripts have %d MB of %d, and %d ms", s.HeapLimitMB.Load(), s.MaxHeapMB.Load(), s.TimeoutMS.Load())
 	}
 	h.Fails(498870, `{ping: 1}`)
 	mechanisms := h.Svc.Params.Lines["authenticationMechanisms"]

@@ -22,7 +22,7 @@ type list struct {
 
 const (
 	manyBytes   = 256 << 10 // the least size of large arrays
-	mostBytes   = math.MaxUint32
+	maxBytes    = math.MaxUint32
 	bytesOfRef  = 4
 	bytesOfItem = 40 // a value.Value
 )
@@ -35,7 +35,7 @@ func listOf(env *Env, op string, arrays ...value.Value) (*list, error) {
 		l.arrays, l.starts = append(l.arrays, a.Doc()), append(l.starts, size)
 		size += len(a.Doc())
 	}
-	large := size >= manyBytes && size <= mostBytes // the same array may be given often
+	large := size >= manyBytes && size <= maxBytes // the same array may be given often
 	n, each := 0, bytesOfItem
 	if large {
 		each = bytesOfRef

@@ -219,18 +219,28 @@ func logarithm(c *call, env *Env, code mongoerr.Code, double func(float64) float
 
 func isPositive(d value.Decimal) bool { return !d.IsNaN() && !d.IsZero() && !d.Negative() }
 
-// evalLog evaluates $log for a base, in decimals if an argument is one.
-func evalLog(c *call, env *Env) (value.Value, error) {
-	a, b, err := two(c, env)
+// twoNumbers evaluates the arguments of $log and $pow; null reports whether one is null. The
+// code of an error of the second follows that of the first.
+func twoNumbers(c *call, env *Env, code mongoerr.Code, first, second string) (a, b value.Value, null bool, err error) {
+	a, b, err = two(c, env)
 	switch {
 	case err != nil:
-		return value.Value{}, err
+		return a, b, false, err
 	case a.IsNullish() || b.IsNullish():
-		return value.Null(), nil
+		return a, b, true, nil
 	case !a.IsNumber():
-		return value.Value{}, mongoerr.Newf(28756, "$log's argument must be numeric, not %s", a.Kind())
+		return a, b, false, mongoerr.Newf(code, "%s's %s must be numeric, not %s", c.op.name, first, a.Kind())
 	case !b.IsNumber():
-		return value.Value{}, mongoerr.Newf(28757, "$log's base must be numeric, not %s", b.Kind())
+		return a, b, false, mongoerr.Newf(code+1, "%s's %s must be numeric, not %s", c.op.name, second, b.Kind())
+	}
+	return a, b, false, nil
+}
+
+// evalLog evaluates $log for a base, in decimals if an argument is one.
+func evalLog(c *call, env *Env) (value.Value, error) {
+	a, b, null, err := twoNumbers(c, env, 28756, "argument", "base")
+	if null || err != nil {
+		return value.Null(), err
 	}
 	if isDecimal(a, b) {
 		x, base := a.AsDecimal(), b.AsDecimal()
@@ -272,16 +282,9 @@ func negate(d value.Decimal) value.Decimal {
 // evalPow evaluates $pow; the result is an integer if both arguments are
 // integers and it fits.
 func evalPow(c *call, env *Env) (value.Value, error) {
-	a, b, err := two(c, env)
-	switch {
-	case err != nil:
-		return value.Value{}, err
-	case a.IsNullish() || b.IsNullish():
-		return value.Null(), nil
-	case !a.IsNumber():
-		return value.Value{}, mongoerr.Newf(28762, "$pow's base must be numeric, not %s", a.Kind())
-	case !b.IsNumber():
-		return value.Value{}, mongoerr.Newf(28763, "$pow's exponent must be numeric, not %s", b.Kind())
+	a, b, null, err := twoNumbers(c, env, 28762, "base", "exponent")
+	if null || err != nil {
+		return value.Null(), err
 	}
 	x, y := a.AsDouble(), b.AsDouble()
 	if isDecimal(a, b) {

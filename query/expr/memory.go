@@ -22,8 +22,8 @@ const (
 	// built, and what they need to sort them. MongoDB has no such limit for one evaluation;
 	// it limits all that an operation holds, in later versions.
 	maxHeld = 512 << 20
-	// mostFoldedBytes is that limit at compile time.
-	mostFoldedBytes = 8 << 20
+	// maxFoldedBytes is that limit at compile time.
+	maxFoldedBytes = 8 << 20
 	// claimStep is the least number of bytes to claim.
 	claimStep = 1 << 20
 	// smallValue is the size from which a value counts as held.
@@ -62,7 +62,7 @@ func CheckDepth(v value.Value, levels int) error {
 func (e *Env) hold(op string, n int) error {
 	e.held += n
 	switch {
-	case e.folding && e.held > mostFoldedBytes:
+	case e.folding && e.held > maxFoldedBytes:
 		return errTooLong
 	case e.held > maxHeld:
 		return mongoerr.Newf(mongoerr.ExceededMemoryLimit,

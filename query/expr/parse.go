@@ -112,7 +112,7 @@ func (p *parser) fold(n node) node {
 	env, probe := NewEnv(0), &collationProbe{}
 	env.Collation, env.folding = probe, true
 	env.Interrupt = func() error {
-		if p.folded++; p.folded > mostFolded {
+		if p.folded++; p.folded > maxFolded {
 			return errTooLong
 		}
 		return nil
@@ -128,9 +128,9 @@ func (p *parser) fold(n node) node {
 	return constant{v}
 }
 
-// mostFolded limits the ticks for the constants of an expression. Longer
+// maxFolded limits the ticks for the constants of an expression. Longer
 // evaluations are left to the run time, when they can be interrupted.
-const mostFolded = 1000
+const maxFolded = 1000
 
 var errTooLong = errors.New("folding takes too long")
 

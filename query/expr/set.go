@@ -22,7 +22,15 @@ func sorted(env *Env, op string, arrays ...value.Value) (*list, error) {
 // allArrays evaluates all arguments, which must be arrays; null reports
 // whether one is null or missing.
 func allArrays(c *call, env *Env, code mongoerr.Code) (arrays []value.Value, null bool, err error) {
-	for _, n := range c.args {
+	return arraysOf(c.args, env, func(v value.Value) error {
+		return mongoerr.Newf(code, "All operands of %s must be arrays. One argument is of type: %s", c.op.name, v.Kind())
+	})
+}
+
+// arraysOf evaluates nodes that must be arrays, and stops at the first that is null or
+// missing. notArray is the error of another value.
+func arraysOf(nodes []node, env *Env, notArray func(v value.Value) error) (arrays []value.Value, null bool, err error) {
+	for _, n := range nodes {
 		v, err := n.eval(env)
 		switch {
 		case err != nil:
@@ -30,7 +38,7 @@ func allArrays(c *call, env *Env, code mongoerr.Code) (arrays []value.Value, nul
 		case v.IsNullish():
 			return nil, true, nil
 		case v.Kind() != value.KindArray:
-			return nil, false, mongoerr.Newf(code, "All operands of %s must be arrays. One argument is of type: %s", c.op.name, v.Kind())
+			return nil, false, notArray(v)
 		}
 		arrays = append(arrays, v)
 	}

@@ -68,13 +68,15 @@ func (p *parser) list(v value.Value, code mongoerr.Code, name string) (out []nod
 // eval builds one array for each position, up to the shortest input, or the
 // longest with defaults.
 func (z *zip) eval(env *Env) (value.Value, error) {
-	columns, null, err := z.columns(env)
+	columns, null, err := arraysOf(z.inputs, env, func(v value.Value) error {
+		return mongoerr.Newf(34468, "$zip found a non-array expression in input: %s", v.Compact())
+	})
 	if null || err != nil {
 		return value.Null(), err
 	}
 	shortest, longest := 1<<31, 0
 	for _, c := range columns {
-		n := c.Len()
+		n := c.Doc().Len()
 		shortest, longest = min(shortest, n), max(longest, n)
 	}
 	defaults := make([]value.Value, len(z.inputs))
@@ -92,7 +94,7 @@ func (z *zip) eval(env *Env) (value.Value, error) {
 	out := arrayBuilder{env: env, op: "$zip"}
 	row, elements := make([]value.Value, len(columns)), make([]value.Iter, len(columns))
 	for i, c := range columns {
-		elements[i] = c.Iter()
+		elements[i] = c.Doc().Iter()
 	}
 	for range rows {
 		if err := env.tick(); err != nil {
@@ -110,23 +112,6 @@ func (z *zip) eval(env *Env) (value.Value, error) {
 		}
 	}
 	return out.Value(), nil
-}
-
-// columns evaluates the inputs; null reports whether one of them is null.
-func (z *zip) columns(env *Env) (columns []value.Doc, null bool, err error) {
-	for _, n := range z.inputs {
-		v, err := n.eval(env)
-		switch {
-		case err != nil:
-			return nil, false, err
-		case v.IsNullish():
-			return nil, true, nil
-		case v.Kind() != value.KindArray:
-			return nil, false, mongoerr.Newf(34468, "$zip found a non-array expression in input: %s", v.Compact())
-		}
-		columns = append(columns, v.Doc())
-	}
-	return columns, false, nil
 }
 
 func (z *zip) deps(d *depSink) {

@@ -28,15 +28,15 @@ type fieldTest struct {
 	not    bool
 }
 
-// mostTests is the number of conditions that a Run tests itself.
-const mostTests = 100
+// maxTests is the number of conditions that a Run tests itself.
+const maxTests = 100
 
 // Run begins a run of the filter.
 func (m *Matcher) Run() *Run {
 	r := &Run{m: m}
 	var names []string
 	r.plan(m.root, &names)
-	if len(names) > value.MostNames || len(r.others) > mostTests {
+	if len(names) > value.MaxNames || len(r.others) > maxTests {
 		r.tests, r.others, names = nil, []Node{m.root}, nil
 	}
 	slices.SortStableFunc(r.others, func(a, b Node) int { return cost(a) - cost(b) })
@@ -46,7 +46,7 @@ func (m *Matcher) Run() *Run {
 
 // plan divides a condition into tests of fields and others.
 func (r *Run) plan(n Node, names *[]string) {
-	if len(*names) > value.MostNames { // too many, see Run
+	if len(*names) > value.MaxNames { // too many, see Run
 		return
 	}
 	if and, ok := n.(*And); ok {

@@ -87,11 +87,11 @@ func bracket(k value.Kind) Interval {
 		}
 		return Between(v, v)
 	}
-	return Interval{Lo: least(k), Hi: following(k), LoInc: true}
+	return Interval{Lo: lowest(k), Hi: following(k), LoInc: true}
 }
 
-// least is the first value of a type of variable length.
-func least(k value.Kind) value.Value {
+// lowest is the first value of a type of variable length.
+func lowest(k value.Kind) value.Value {
 	switch k {
 	case value.KindString, value.KindSymbol:
 		return value.String("")
@@ -104,19 +104,19 @@ func least(k value.Kind) value.Value {
 	case value.KindRegex:
 		return value.Regex("", "")
 	case value.KindDBPointer:
-		return leastDBPointer
+		return minDBPointer
 	case value.KindCode:
 		return value.Code("")
 	case value.KindCodeScope:
-		return leastCodeScope
+		return minCodeScope
 	}
 	return value.MinKey()
 }
 
 // The least values of two types that have no constructor, as their bytes.
 var (
-	leastDBPointer = value.Unmarshal(append([]byte{byte(value.KindDBPointer), 1, 0, 0, 0, 0}, make([]byte, 12)...))
-	leastCodeScope = value.Unmarshal([]byte{byte(value.KindCodeScope), 14, 0, 0, 0, 1, 0, 0, 0, 0, 5, 0, 0, 0, 0})
+	minDBPointer = value.Unmarshal(append([]byte{byte(value.KindDBPointer), 1, 0, 0, 0, 0}, make([]byte, 12)...))
+	minCodeScope = value.Unmarshal([]byte{byte(value.KindCodeScope), 14, 0, 0, 0, 1, 0, 0, 0, 0, 5, 0, 0, 0, 0})
 )
 
 // following is the least value of the next type, the end of a bracket without
@@ -124,19 +124,19 @@ var (
 func following(k value.Kind) value.Value {
 	switch k {
 	case value.KindString, value.KindSymbol:
-		return least(value.KindDocument)
+		return lowest(value.KindDocument)
 	case value.KindDocument:
-		return least(value.KindArray)
+		return lowest(value.KindArray)
 	case value.KindArray:
-		return least(value.KindBinary)
+		return lowest(value.KindBinary)
 	case value.KindBinary:
 		return value.ObjectID(value.OID{})
 	case value.KindRegex:
-		return least(value.KindDBPointer)
+		return lowest(value.KindDBPointer)
 	case value.KindDBPointer:
-		return least(value.KindCode)
+		return lowest(value.KindCode)
 	case value.KindCode:
-		return least(value.KindCodeScope)
+		return lowest(value.KindCodeScope)
 	}
 	return value.MaxKey()
 }

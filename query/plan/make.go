@@ -61,10 +61,10 @@ const (
 	estimateRanges = 32
 )
 
-// mostSolutions limits the disjunctions, and the paths of a wildcard index,
+// maxSolutions limits the disjunctions, and the paths of a wildcard index,
 // that are considered: the cost of each grows with the number of conditions.
 // mongod has the same limit of solutions.
-const mostSolutions = 64
+const maxSolutions = 64
 
 // Make plans a query.
 func Make(q *Query, coll *Collection) (*Plan, error) {
@@ -157,7 +157,7 @@ func (pl *planner) all() (plans []*Plan) {
 			plans = append(plans, candidates(x, pl.q, pl.c, false)...)
 		}
 	}
-	for _, or := range pl.c.ors[:min(len(pl.c.ors), mostSolutions)] {
+	for _, or := range pl.c.ors[:min(len(pl.c.ors), maxSolutions)] {
 		if p := pl.union(or); p != nil {
 			plans = append(plans, p)
 		}

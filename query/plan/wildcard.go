@@ -19,7 +19,7 @@ func wildcardPlans(x *Index, q *Query, c *conditions) (out []*Plan) {
 	seen := map[string]bool{}
 	for i := range c.terms {
 		path := c.terms[i].path
-		if len(seen) == mostSolutions {
+		if len(seen) == maxSolutions {
 			break
 		}
 		if seen[path] || !x.Takes(path) || strings.HasSuffix(path, ".") || positional(path) && (x.Multikey != 0 || positional(wildcardRoot(x, at))) {
@@ -53,20 +53,20 @@ func wildcardPlan(x *Index, q *Query, c *conditions, path string, at int) *Plan 
 	as.Fields[at] = Field{Path: path, Desc: as.Fields[at].Desc, First: NoPlace}
 	b := newBounder(&as, q, c)
 	fields := b.bounds()
-	paths, least := point(value.String(path)), at+2
+	paths, minUsed := point(value.String(path)), at+2
 	if !b.scalars(fields[at].set) && !c.listedAsItIs(path) {
 		if !c.demanded(path, x.Multikey != 0) || !x.TakesAll(path) {
 			return nil
 		}
-		paths, least = withBelow(path), at+1
+		paths, minUsed = withBelow(path), at+1
 		fields[at].set = all
 	}
 	p, used := wildcardScan(b, fields, paths, at)
-	if used < least || x.Partial != nil && !implies(b.reader, c, x.Partial.Root()) {
+	if used < minUsed || x.Partial != nil && !implies(b.reader, c, x.Partial.Root()) {
 		return nil
 	}
 	p.Index, p.path = x, path
-	p.Dedup = p.Dedup || least == at+1
+	p.Dedup = p.Dedup || minUsed == at+1
 	p.equalities = leadingPoints(fields)
 	return p
 }

@@ -85,7 +85,7 @@ func TestPlanningEnds(t *testing.T) {
 		if asked <= 3 { // it was soon done
 			continue
 		}
-		if !errors.Is(err, over) || asked > 3+2*mostSolutions || estimated > 500 {
+		if !errors.Is(err, over) || asked > 3+2*maxSolutions || estimated > 500 {
 			t.Errorf("%s of %s: %v after %d checks for an interruption and %d estimates", f[0], f[1], err, asked, estimated)
 		}
 	}

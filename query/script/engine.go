@@ -17,8 +17,8 @@ var prelude string
 const (
 	// DefaultHeapLimitMB is the default memory limit of a scope.
 	DefaultHeapLimitMB = 100
-	// mostHeapMB is the upper bound of that limit.
-	mostHeapMB = 1024
+	// maxHeapMB is the upper bound of that limit.
+	maxHeapMB = 1024
 	// DefaultTimeout is the default time limit of one function call, in
 	// milliseconds.
 	DefaultTimeout = 60_000
@@ -41,10 +41,10 @@ type Engine struct {
 	pool    *engine.Pool
 	budget  engine.Budget
 
-	// HeapLimitMB, MostHeapMB and TimeoutMS are the parameters
+	// HeapLimitMB, MaxHeapMB and TimeoutMS are the parameters
 	// internalQueryJavaScriptHeapSizeLimitMB, jsHeapLimitMB and
 	// internalQueryJavaScriptFnTimeoutMillis.
-	HeapLimitMB, MostHeapMB, TimeoutMS atomic.Int64
+	HeapLimitMB, MaxHeapMB, TimeoutMS atomic.Int64
 
 	disabled atomic.Bool
 
@@ -66,7 +66,7 @@ func New(c Config) *Engine {
 	e := &Engine{clock: c.Clock, real: c.Real, version: c.Version, log: c.Log, functions: map[string]*Function{}}
 	e.budget.Limit = totalBytes
 	e.HeapLimitMB.Store(DefaultHeapLimitMB)
-	e.MostHeapMB.Store(mostHeapMB)
+	e.MaxHeapMB.Store(maxHeapMB)
 	e.TimeoutMS.Store(DefaultTimeout)
 	e.pool = engine.NewPool(prelude, &e.budget, c.Real)
 	return e
@@ -130,7 +130,7 @@ func (e *Engine) remember(source string, f *Function) {
 
 // heapLimit returns the memory limit of a scope in bytes.
 func (e *Engine) heapLimit() int64 {
-	return min(e.HeapLimitMB.Load(), e.MostHeapMB.Load(), mostHeapMB) << 20
+	return min(e.HeapLimitMB.Load(), e.MaxHeapMB.Load(), maxHeapMB) << 20
 }
 
 func (e *Engine) timeout() time.Duration {

@@ -44,7 +44,7 @@ func (o *Operation) Ask(q engine.Question, b []byte) (answer []byte, result int,
 	switch q {
 	case engine.Print:
 		if o.engine.log != nil {
-			o.engine.log(string(b[:min(len(b), mostPrinted)]))
+			o.engine.log(string(b[:min(len(b), maxPrinted)]))
 		}
 	case engine.Sleep:
 		return nil, 0, o.sleep(string(b))
@@ -69,8 +69,8 @@ func (o *Operation) Ask(q engine.Question, b []byte) (answer []byte, result int,
 	return nil, 0, nil
 }
 
-// mostPrinted is the largest number of bytes that print writes.
-const mostPrinted = 4096
+// maxPrinted is the largest number of bytes that print writes.
+const maxPrinted = 4096
 
 // sleep waits for some milliseconds, or until the operation ends.
 func (o *Operation) sleep(text string) error {

@@ -35,12 +35,12 @@ func (allocated) larger() bool        { return false }
 func (allocated) noise() int64        { return 256 << 10 }
 func (allocated) show(n int64) string { return fmt.Sprintf("%d kB", n>>10) }
 
-// mostMemory is where the garbage collector runs even during a measurement.
-const mostMemory = 1 << 30
+// maxMemory is where the garbage collector runs even during a measurement.
+const maxMemory = 1 << 30
 
 // measure returns what a case costs, without collecting garbage as long as there is memory.
 func (s *server) measure(g growth, m meter) int64 {
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(mostMemory))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(maxMemory))
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	least := int64(-1)
 	for range m.runs() {

@@ -220,7 +220,7 @@ func TestPushIsNotCopied(t *testing.T) {
 	array = p.Result().Doc()
 	runtime.ReadMemStats(&after)
 	size := uint64(len(array))
-	if got := middle.TotalAlloc - before.TotalAlloc; got > size*11/10+mostPart || uint64(p.Size()) > size+2*mostPart {
+	if got := middle.TotalAlloc - before.TotalAlloc; got > size*11/10+maxPart || uint64(p.Size()) > size+2*maxPart {
 		t.Errorf("%d bytes allocated, Size is %d, for an array of %d", got, p.Size(), size)
 	}
 	if got := after.TotalAlloc - middle.TotalAlloc; got > size*11/10 {

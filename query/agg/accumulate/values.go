@@ -137,10 +137,10 @@ type Push struct {
 	limit int
 }
 
-// The parts double up to mostPart. A long array is never copied to grow.
+// The parts double up to maxPart. A long array is never copied to grow.
 const (
-	leastPart = 64
-	mostPart  = 1 << 20
+	minPart = 64
+	maxPart = 1 << 20
 )
 
 // NewPush makes a $push that may grow to limit bytes.
@@ -171,7 +171,7 @@ func (p *Push) Add(v value.Value) error {
 func (p *Push) part(n int) *[]byte {
 	last := len(p.parts) - 1
 	if last < 0 || cap(p.parts[last])-len(p.parts[last]) < n {
-		c := max(min(p.room, mostPart), leastPart, n)
+		c := max(min(p.room, maxPart), minPart, n)
 		p.parts = append(p.parts, make([]byte, 0, c))
 		p.room += c
 		last++

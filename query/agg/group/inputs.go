@@ -44,7 +44,7 @@ func (in *inputs) add(e *expr.Expr) input {
 		return input{field: -1, fixed: true, v: v}
 	}
 	path, ok := e.FieldPath()
-	if !ok || strings.Contains(path, ".") || len(in.names) == value.MostNames {
+	if !ok || strings.Contains(path, ".") || len(in.names) == value.MaxNames {
 		return input{field: -1, expr: e}
 	}
 	i := slices.Index(in.names, path)

@@ -5,8 +5,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// mostInputBytes bounds the inputs that are read together.
-const mostInputBytes = 1 << 20
+// maxInputBytes bounds the inputs that are read together.
+const maxInputBytes = 1 << 20
 
 // inputBatch holds inputs of a $lookup that were read together, so that the host can read
 // for all their values at once.
@@ -52,11 +52,11 @@ func (it *lookupIterator) nextInput() (value.Doc, error) {
 func (it *lookupIterator) gather() {
 	b := &it.batch
 	b.list, b.next, b.values = b.list[:0], 0, b.values[:0]
-	most := 1
+	limit := 1
 	if it.slot.steady {
-		most = it.slot.prepared.Ahead()
+		limit = it.slot.prepared.Ahead()
 	}
-	for size := 0; len(b.list) < most && size < mostInputBytes && !b.ended; {
+	for size := 0; len(b.list) < limit && size < maxInputBytes && !b.ended; {
 		d, err := it.src.Next()
 		if d == nil || err != nil {
 			b.ended, b.err = true, err
@@ -64,7 +64,7 @@ func (it *lookupIterator) gather() {
 		}
 		size += len(d)
 		in := input{doc: d, meta: it.x.Env.Meta}
-		if most > 1 {
+		if limit > 1 {
 			in.value = it.slotValue(d)
 		}
 		if !in.value.IsMissing() {

@@ -170,10 +170,10 @@ type slidingTotal struct {
 	populated bool
 }
 
-// mostSlid and mostNumbers limit the summands, so that the sum cannot overflow.
+// maxSlid and maxNumbers limit the summands, so that the sum cannot overflow.
 const (
-	mostSlid    = 1 << 40
-	mostNumbers = 1 << 22
+	maxSlid    = 1 << 40
+	maxNumbers = 1 << 22
 )
 
 // slide moves the window; it returns false if the window has a value that cannot
@@ -195,7 +195,7 @@ func (s *slidingTotal) slide(in *column[value.Value], w span) (bool, error) {
 			return false, err
 		}
 		k := v.Kind()
-		if k == value.KindDouble || k == value.KindDecimal || k == value.KindInt64 && (v.Int64() > mostSlid || v.Int64() < -mostSlid) || s.n >= mostNumbers {
+		if k == value.KindDouble || k == value.KindDecimal || k == value.KindInt64 && (v.Int64() > maxSlid || v.Int64() < -maxSlid) || s.n >= maxNumbers {
 			return false, nil
 		}
 		s.add(v, 1)
