@@ -115,7 +115,7 @@ func (d Doc) Iter() Iter {
 // It is declared before the loop and not in its clause, because Go copies a variable of the
 // clause in each round, which takes as long as Next.
 type Iter struct {
-	rest    []byte // not yet visited
+	rest    []byte // the elements not yet visited
 	kind    Kind
 	key     []byte
 	payload []byte

@@ -21,22 +21,22 @@ type Finder struct {
 	steps []step
 
 	d    Doc
-	at   int    // where the next element begins
+	at   int    // the start of the next element
 	next int    // its step; beyond steps: it was not learned
-	left uint64 // which names were not found yet, as bits
-	slow int    // so many documents are read without learning, since they differ
-	lost int    // how often documents have differed lately
+	left uint64 // the names not found yet, as bits
+	slow int    // the number of documents to read without learning, since they differ
+	lost int    // the number of recent documents that differed
 }
 
 // step is an element as documents before had it.
 type step struct {
 	word, mask uint64 // the type and the first seven bytes of the name and the zero byte behind
-	rest       string // of the name with the zero byte, if that is longer
+	rest       string // the rest of the name with the zero byte, if it is longer
 	head       int    // bytes in front of the payload
 	fixed      int    // bytes of the payload, without those that a length counts; -1: to be found out
 	counted    bool   // the payload begins with the length of what follows
 	kind       Kind
-	name       int8 // which name this is, -1: none
+	name       int8 // the number of the name, -1: none
 }
 
 const (

@@ -64,14 +64,14 @@ type jsonWriter struct {
 	out       *bufio.Writer
 	canonical bool
 	open      []jsonLevel
-	small     [24]byte // of a value of fixed length
+	small     [24]byte // room for a value of fixed length
 }
 
 // jsonLevel is a document or an array that is being written.
 type jsonLevel struct {
 	array bool
 	begun bool   // it has an element
-	end   string // what closes it
+	end   string // the text that closes it
 }
 
 // document writes the document that begins here, with all in it.

@@ -9,7 +9,7 @@ type Path struct{ at *path }
 // path is what all copies of a Path share.
 type path struct {
 	dotted [1]string // also the only component
-	index  int32     // that component as array position, -1 if it is not one
+	index  int32     // the component as a position in an array, -1 if it is none
 	more   *components
 }
 

@@ -28,7 +28,7 @@ type Collation struct {
 	letters string            // Cyrillic letters with a mark that are letters of their own
 	respell *strings.Replacer // nil: the tables have all letters
 	kana    bool              // strength 4 tells Hiragana from Katakana
-	pool    *sync.Pool        // of *worker: collators must not be shared
+	pool    *sync.Pool        // *worker: collators must not be shared
 }
 
 // worker is the state of one comparison.

@@ -32,7 +32,7 @@ func evalAdd(c *call, env *Env) (value.Value, error) {
 // first date on all values are rounded to whole milliseconds.
 type total struct {
 	sum    value.Value
-	widest value.Kind // of the integers
+	widest value.Kind // the widest type of the integers
 	date   bool
 }
 

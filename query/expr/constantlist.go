@@ -10,7 +10,7 @@ import (
 // look-up needs a binary search instead of a scan.
 type constantList struct {
 	values  []value.Value
-	strings bool // there are values that a collation may order differently
+	strings bool // reports whether there are values that a collation may order differently
 }
 
 // fewConstants is the number of elements up to which a scan is as fast as a

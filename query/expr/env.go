@@ -27,8 +27,8 @@ type Env struct {
 	root    value.Doc
 	ticks   int
 	held    int  // bytes that the evaluation holds
-	claimed int  // the most that was held, if that is much
-	folding bool // at compile time
+	claimed int  // the maximum that was held, if that is much
+	folding bool // evaluation at compile time
 }
 
 // Scripts provides the scopes in which the JavaScript of an operation runs:

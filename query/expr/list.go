@@ -13,10 +13,10 @@ import (
 // the memory of values. Operations on a list can be interrupted.
 type list struct {
 	env    *Env
-	op     string        // for errors
-	values []value.Value // of small arrays
+	op     string        // the operator, for errors
+	values []value.Value // the elements of small arrays
 	arrays []value.Doc   // large ones
-	starts []int         // of each large array, as if they followed one another
+	starts []int         // the start of each large array, as if they followed one another
 	refs   []uint32      // positions of elements in the large arrays
 }
 

@@ -36,7 +36,7 @@ const (
 type fieldPath struct {
 	source source
 	slot   int32
-	name   string // of the variable, for serial
+	name   string // the name of the variable, for serial
 	parts  []string
 }
 

@@ -15,12 +15,12 @@ type operator struct {
 	is       string  // name of the operator that this is only another name of
 	min, max int     // number of positional arguments; max -1: any number
 	params   []param // arguments by name instead
-	style    *style  // of the errors of params
+	style    *style  // the errors of params
 	eval     func(c *call, env *Env) (value.Value, error)
 	prepare  func(c *call) (any, error)                                 // run once, when the arguments are compiled
 	simplify func(c *call) node                                         // nil, or returns the node that replaces the call, or nil
 	parse    func(p *parser, op *operator, v value.Value) (node, error) // replaces the parsing by this table
-	volatile bool                                                       // must not be folded
+	volatile bool                                                       // reports whether it must not be folded
 }
 
 // byName is filled by init, because the table's functions refer to it.

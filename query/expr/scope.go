@@ -24,7 +24,7 @@ const manyNames = 12
 type variable struct {
 	name  string
 	slot  int
-	fixed *value.Value // of a constant; then slot is -1
+	fixed *value.Value // the value of a constant; then slot is -1
 }
 
 // NewScope returns a scope without user variables.

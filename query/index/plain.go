@@ -28,13 +28,13 @@ func (s *Spec) plainRows(d value.Doc, yield func(row)) (multikey plan.Multikey, 
 type expansion struct {
 	sparse   bool
 	multikey plan.Multikey
-	fields   []plan.Field // for the places of arrays
+	fields   []plan.Field // the fields, for the places of arrays
 	yield    func(row)
 }
 
 // fieldState is the state of resolving one field.
 type fieldState struct {
-	rest  string // what is left of the path
+	rest  string // the remaining path
 	done  bool   // v is the final value
 	v     value.Value
 	fixed positional

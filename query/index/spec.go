@@ -41,7 +41,7 @@ func kindByPlugin(name string) (Kind, bool) {
 
 // Field is one field of a key pattern.
 type Field struct {
-	Path string // of a Wildcard: its root, "" for the whole document
+	Path string // the dotted path; the root of a Wildcard, "" for the whole document
 	Desc bool
 	Kind Kind
 	path value.Path
@@ -57,7 +57,7 @@ type Spec struct {
 	Key     value.Doc // the key pattern as listed
 	Version int32
 	Fields  []Field
-	Kind    Kind // of the field that is not Plain, if there is one
+	Kind    Kind // the kind of the field that is not Plain, if there is one
 
 	IsUnique      bool
 	PrepareUnique bool
@@ -66,7 +66,7 @@ type Spec struct {
 	Clustered     bool
 	ExpireAfter   *int64 // seconds, nil if it is not a TTL index
 
-	PartialFilter      value.Doc // as given, nil if the index is not partial
+	PartialFilter      value.Doc // the filter as given, nil if the index is not partial
 	Partial            *match.Matcher
 	Collation          *collation.Collation // nil for simple
 	WildcardProjection value.Doc
@@ -78,10 +78,10 @@ type Spec struct {
 	isID       bool           // Key is {_id: 1}
 	collator   value.Collator // Collation, or a nil interface
 	projection *projection
-	text       *text.Index // of a text index
+	text       *text.Index // the keys of a text index
 	described  *plan.Index
 	places     []plan.Field // the fields in the planner's form
-	descending []bool       // of each field, if keys have tails
+	descending []bool       // the direction of each field, if keys have tails
 	show       func(*storage.Record) value.Doc
 }
 

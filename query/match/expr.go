@@ -9,7 +9,7 @@ import (
 // Expr is $expr: an aggregation expression whose result is truthy.
 type Expr struct {
 	Expr *expr.Expr
-	spec value.Value // as the client wrote it
+	spec value.Value // the expression as the client wrote it
 }
 
 // Children returns nil.

@@ -13,7 +13,7 @@ import (
 // Geo is $geoWithin or $geoIntersects.
 type Geo struct {
 	leafPath
-	Within bool // else intersects
+	Within bool // $geoWithin; else $geoIntersects
 	Shape  *geo.Geometry
 	spec   value.Doc // the argument
 }

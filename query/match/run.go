@@ -15,7 +15,7 @@ import (
 type Run struct {
 	m      *Matcher
 	finder value.Finder
-	tests  [][]fieldTest // of each name of finder
+	tests  [][]fieldTest // the tests of each name of finder
 	others []Node
 }
 
@@ -23,7 +23,7 @@ type Run struct {
 type fieldTest struct {
 	leaf   Leaf
 	cmp    *Compare   // leaf, if it is one
-	arrays value.Leaf // how the condition treats arrays
+	arrays value.Leaf // the treatment of arrays by the condition
 	whole  bool       // the path has one component
 	not    bool
 }

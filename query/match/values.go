@@ -11,7 +11,7 @@ import (
 // positions in the filter are kept, which need a tenth of the memory.
 type Values struct {
 	few  []value.Value
-	list value.Doc // in the filter
+	list value.Doc // the list in the filter
 	at   []uint32  // the positions in it
 }
 

@@ -20,8 +20,8 @@ type wide struct {
 // wideLevel is the conditions on fields of a document at one depth.
 type wideLevel struct {
 	depth  int         // components of the paths in front of the fields
-	tests  []fieldTest // in the order of the fields' names
-	fields []wideField // in that order, too
+	tests  []fieldTest // the conditions in the order of the fields' names
+	fields []wideField // the fields in the same order
 	below  map[int]*wideLevel
 }
 

@@ -20,7 +20,7 @@ type Shape struct {
 	// "DEFAULT" for any other.
 	ProjectionKind string
 	ReturnKey      bool   // the keys of the index are returned
-	Score          bool   // of a $text, the score is wanted
+	Score          bool   // reports whether the score of a $text is wanted
 	Count          bool   // the documents are only counted
 	Write          string // "UPDATE", "DELETE": what is done to the documents
 	SortMemory     int64  // the limit, in bytes

@@ -158,7 +158,7 @@ func (o order) union(a, b Intervals) Intervals {
 type joined struct {
 	order order
 	join  func(o order, a, b Intervals) Intervals
-	sets  []Intervals // of which each combines half as many as that before it, or fewer
+	sets  []Intervals // pending sets, each of half as many as the one before it, or fewer
 	n     int
 }
 

@@ -20,7 +20,7 @@ const (
 
 // Field is one field of an index.
 type Field struct {
-	Path string // of a Wildcard: its root, "" for the whole document
+	Path string // the dotted path; the root of a Wildcard, "" for the whole document
 	Desc bool
 	Kind Kind
 	// First is the bit of the path's first component in a Multikey.
@@ -67,7 +67,7 @@ type Query struct {
 	Skip      int64
 	Hint      Hint
 	Min, Max  value.Doc // nil for none
-	Collation value.Doc // of the query in full, nil for simple
+	Collation value.Doc // the query's collation in full, nil for simple
 	Asked     Asked
 	// Needs are the paths that the result needs, beside those of the filter; nil
 	// for the whole document. A plan is covered if its index has them all.
@@ -133,9 +133,9 @@ const (
 type Plan struct {
 	Type    Type
 	Reverse bool    // scan backwards
-	Index   *Index  // of ByID, IndexScan, Merge
-	Ranges  Ranges  // in the order they are to be scanned; each ascending unless Reverse
-	Parts   []*Plan // of Union
+	Index   *Index  // the index of ByID, IndexScan and Merge
+	Ranges  Ranges  // the ranges in the order of the scan; each ascending unless Reverse
+	Parts   []*Plan // the branches of a Union
 	// Bounds are the intervals per field, for explain.
 	Bounds []Intervals
 

@@ -12,7 +12,7 @@ type Range struct {
 // Ranges are ranges of an index, in the order in which they are scanned.
 type Ranges struct {
 	list     []Range
-	many     *keyList // unless nil, in place of list
+	many     *keyList // the ranges instead of list, or nil
 	reversed bool
 }
 
@@ -20,9 +20,9 @@ type Ranges struct {
 // keys in order. Each is followed by the byte that ends the range of all that begin with it.
 type keyList struct {
 	keys  []byte
-	ends  []uint32 // of each in keys, behind its additional byte
+	ends  []uint32 // the end of each key in keys, with its additional byte
 	gaps  bool
-	whole Range // what gaps begins and ends with
+	whole Range // the range that all gaps lie in
 }
 
 // RangesOf makes ranges of a list, which must not be changed.

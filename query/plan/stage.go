@@ -19,7 +19,7 @@ type Stats struct {
 	Docs     int64 // records examined
 	Seeks    int64
 	Tested   int64 // records checked for duplicates
-	Dropped  int64 // of those, the duplicates
+	Dropped  int64 // the duplicates among them
 	Millis   int64
 	Memory   int64 // bytes sorted
 	Spilled  bool

@@ -12,7 +12,7 @@ import (
 type term struct {
 	node match.Node
 	path string
-	in   *element // that the condition is about; nil outside of any $elemMatch
+	in   *element // the element that the condition is about; nil outside of any $elemMatch
 }
 
 // element is an element of an array, one for each $elemMatch.

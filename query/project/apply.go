@@ -13,7 +13,7 @@ type applier struct {
 	doc  value.Doc // the document for expressions
 	kind kind
 	dst  []byte
-	base int // of dst, where the result begins
+	base int // the start of the result in dst
 }
 
 // document writes the elements of d, projected by n.

@@ -22,7 +22,7 @@ type Options struct {
 	Mode      Mode
 	Scope     *expr.Scope    // variables of expressions
 	Matcher   *match.Matcher // the query, for "a.$"; nil: no query
-	Collation value.Collator // for $elemMatch
+	Collation value.Collator // the collation of $elemMatch
 }
 
 // Projection is a compiled projection. It is immutable and may be shared.
@@ -32,7 +32,7 @@ type Projection struct {
 	after   []step // second steps of find
 	matcher *match.Matcher
 	meta    []expr.MetaKind
-	special bool // has $elemMatch, $slice or "a.$"
+	special bool // reports whether there is a $elemMatch, a $slice or "a.$"
 }
 
 // kind says how a projection treats fields that it does not name.

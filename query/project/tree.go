@@ -12,7 +12,7 @@ import (
 // node is one level of the tree.
 type node struct {
 	fields   []field
-	index    value.NameIndex // of the fields, if there are many
+	index    value.NameIndex // an index of the fields, if there are many
 	computed bool            // something below is computed
 	plain    int             // fields that are found in documents, not computed
 }

@@ -34,8 +34,8 @@ const (
 
 // Engine runs the JavaScript of one server. It is safe for concurrent use.
 type Engine struct {
-	clock   clock.Clock // what Date shows
-	real    clock.Clock // for limits of time and sleep
+	clock   clock.Clock // the clock of Date
+	real    clock.Clock // the clock of time limits and of sleep
 	version string
 	log     func(text string)
 	pool    *engine.Pool
@@ -55,10 +55,10 @@ type Engine struct {
 
 // Config configures an engine.
 type Config struct {
-	Clock   clock.Clock       // what scripts take for the time
-	Real    clock.Clock       // by which limits count
-	Version string            // what version() says
-	Log     func(text string) // where print writes; nil: nowhere
+	Clock   clock.Clock       // the clock that scripts see
+	Real    clock.Clock       // the clock of time limits
+	Version string            // the result of version()
+	Log     func(text string) // the output of print; nil: none
 }
 
 // New returns an engine. It allocates almost nothing before the first script.

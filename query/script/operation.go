@@ -36,7 +36,7 @@ type Operation struct {
 	host    *host
 	cleanup runtime.Cleanup
 	handles map[Function]int
-	started time.Time // of the function at work
+	started time.Time // the start of the running function
 
 	compiling bool // it only parses functions
 }

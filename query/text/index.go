@@ -12,7 +12,7 @@ import (
 // Index defines which strings of a document a text index contains, and their
 // weights.
 type Index struct {
-	weights  map[string]float64 // by dotted path
+	weights  map[string]float64 // the weights by dotted path
 	wildcard bool               // all strings are indexed
 	language *Language
 	override string // field that names the language of a document

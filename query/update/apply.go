@@ -17,15 +17,15 @@ import (
 type applier struct {
 	u        *Update
 	env      *expr.Env
-	doc      value.Doc // before the update
+	doc      value.Doc // the document before the update
 	dst      []byte    // the new document as far as it is written
-	path     []string  // from the top to the current element
+	path     []string  // the path from the top to the current element
 	key      string    // name of the current element, as it is written
-	position string    // for the positional operator, "" if there was no match
+	position string    // the position for the positional operator, "" without a match
 	insert   bool
 	changed  bool
 	dollars  bool          // a top-level field that begins with $ was written
-	moved    []value.Value // by rename: its source
+	moved    []value.Value // the source of each rename
 	stopped  error         // reason of an interruption
 	array    string        // name of the innermost array that holds the current element
 	inArray  bool
@@ -55,7 +55,7 @@ type element struct {
 	key     string
 	value   value.Value
 	raw     []byte // type, name and payload
-	inArray bool   // is an array element
+	inArray bool   // reports whether it is an element of an array
 }
 
 func (e element) kind() value.Kind { return e.value.Kind() }

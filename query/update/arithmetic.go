@@ -11,7 +11,7 @@ type arithmetic struct {
 	name    string
 	operand value.Value
 	apply   func(a, b value.Value) (value.Value, bool)
-	initial value.Value // for a missing field
+	initial value.Value // the result for a missing field
 }
 
 func compileInc(_ *compiler, path string, v value.Value) (modifier, error) {

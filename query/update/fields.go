@@ -28,7 +28,7 @@ type plainField struct {
 	name  string
 	value value.Value
 	inc   bool
-	seen  bool // in the current document
+	seen  bool // reports whether the current document has the field
 }
 
 // Outcome is the result of applying Fields to a document.

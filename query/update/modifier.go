@@ -49,7 +49,7 @@ func (culler) create(*applier) error             { return nil }
 // constant is a value of the update document, ready to be written.
 type constant struct {
 	value value.Value
-	depth int32 // how many levels it nests
+	depth int32 // the number of levels below the value
 }
 
 func newConstant(v value.Value) constant { return constant{v, int32(depthOf(v))} }

@@ -15,7 +15,7 @@ import (
 type push struct {
 	creator
 	values   []value.Value
-	depth    int   // of the deepest value
+	depth    int   // the depth of the deepest value
 	position int64 // negative: from the end
 	slice    int64 // negative: keep the end
 	sort     expr.ElementOrder

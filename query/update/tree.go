@@ -17,7 +17,7 @@ type leaf struct{ modifier }
 // branch holds the children of an inner node.
 type branch struct {
 	children []child         // ascending by comparePart once the tree is sealed
-	index    value.NameIndex // of the children, where there are many
+	index    value.NameIndex // an index of the children, if there are many
 }
 
 // object is an inner node whose children are field names or array positions.
@@ -33,7 +33,7 @@ type elements struct{ branch }
 type child struct {
 	name   string
 	node   node
-	filter *arrayFilter // of a child of elements; nil: all
+	filter *arrayFilter // the filter of a child of elements; nil: all
 }
 
 func (*leaf) isNode()     {}

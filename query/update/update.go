@@ -19,7 +19,7 @@ type PipelineFunc func(stages value.Doc) (Transform, error)
 // Options are what an update may depend on when it is compiled. The zero
 // value is ready for operators and replacements.
 type Options struct {
-	ArrayFilters []value.Doc        // for $[id], in the order given
+	ArrayFilters []value.Doc        // the filters for $[id], in the order given
 	Collation    value.Collator     // nil: simple binary comparison
 	Multi        bool               // replacements are refused
 	Constants    bool               // the statement has constants ("c"): only pipelines may
@@ -32,7 +32,7 @@ type Options struct {
 type ApplyOptions struct {
 	Position int    // array position that the query matched, -1 if none
 	Insert   bool   // the document is created by an upsert
-	Buf      []byte // if not nil, the new document is appended to Buf[:0]
+	Buf      []byte // memory for the new document, which is appended to Buf[:0]; may be nil
 }
 
 // Update is a compiled update. It is immutable and may be shared.
@@ -47,7 +47,7 @@ type Update struct {
 	replacement value.Doc
 	hasID       bool  // the replacement names _id
 	invalid     error // the error of an invalid replacement, returned by Apply
-	unsafeTop   error // as above, but not for upserts
+	unsafeTop   error // an error that Apply returns, except for upserts
 
 	transform Transform
 }

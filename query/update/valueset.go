@@ -9,7 +9,7 @@ import (
 // valueSet is a set of values for look-ups.
 type valueSet struct {
 	values   []value.Value // distinct, in their original order
-	order    []int32       // of values, ascending
+	order    []int32       // the places of the values, in ascending order
 	collator value.Collator
 }
 

@@ -10,7 +10,7 @@ import (
 // infinities separately: one NaN, or two infinities of different signs, make the sum NaN.
 type pairSum struct {
 	t                           total
-	plus, minus, nans, decimals int // how many there are
+	plus, minus, nans, decimals int // the numbers of such values
 }
 
 func (s *pairSum) add(v value.Value) {

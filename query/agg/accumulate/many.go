@@ -85,7 +85,7 @@ type Ranked struct {
 	single   bool // give the value itself instead of an array
 	own      bool // the value is its own key
 	collator value.Collator
-	items    []ranked // by key, equal ones by arrival
+	items    []ranked // the values in the order of their keys, equal ones in that of arrival
 	size     int
 	limit    int
 }

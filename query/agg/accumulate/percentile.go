@@ -21,9 +21,9 @@ const compression = 1000
 type Percentile struct {
 	ps     []float64
 	median bool
-	buffer []float64  // not yet in centroids
-	digest []centroid // by mean
-	weight float64    // of digest
+	buffer []float64  // the values that are not in centroids yet
+	digest []centroid // the centroids in the order of their means
+	weight float64    // the weight of digest
 	min    float64
 	max    float64
 	limit  int

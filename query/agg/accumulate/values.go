@@ -130,9 +130,9 @@ func (e *Extreme) Merge(p value.Value) error { return e.Add(p) }
 
 // Push is $push: an array of all values; missing ones are left out.
 type Push struct {
-	parts [][]byte // of the array, encoded; all but the last are full
+	parts [][]byte // the parts of the encoded array; all but the last are full
 	n     int
-	size  int // of the parts
+	size  int // the bytes of the parts
 	room  int // their capacities
 	limit int
 }
@@ -271,7 +271,7 @@ func tooMuch(name string, used, limit int) error {
 type MergeObjects struct {
 	names  []string
 	values []value.Value
-	at     map[string]int // in names
+	at     map[string]int // the places in names
 	size   int
 }
 

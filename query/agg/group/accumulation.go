@@ -19,10 +19,10 @@ type Accumulation struct {
 	Op     string
 	Arg    *expr.Expr    // evaluated for each document; nil if the accumulator takes no argument
 	n      *expr.Expr    // evaluated for each group; nil if the accumulator takes no n
-	SortBy order.Pattern // of $top and its relatives
+	SortBy order.Pattern // the order of $top and its relatives
 	grows  bool          // its size must be watched
 	build  func(n int64) accumulate.Accumulator
-	args   value.Value // for explain
+	args   value.Value // the arguments, for explain
 	script *scripted   // $accumulator and $_internalJsReduce
 }
 

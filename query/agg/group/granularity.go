@@ -12,7 +12,7 @@ import (
 // of $bucketAuto. A nil series stands for the powers of two.
 type rounder struct {
 	name   string
-	series []int64 // of one decade
+	series []int64 // the numbers of one decade
 }
 
 // rounders by name of the granularity.

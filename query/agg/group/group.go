@@ -150,10 +150,10 @@ type Run struct {
 	x      *stage.Exec
 	s      *Stage
 	groups groupTable
-	order  []*group // as they came
+	order  []*group // the groups in the order of their first documents
 	inputs inputs
 	size   int64
-	limit  int64 // of size
+	limit  int64 // the limit of size
 	claim  stage.Claim
 	store  spill.Store
 }

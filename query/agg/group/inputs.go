@@ -12,17 +12,17 @@ import (
 // read together, in one pass over the document.
 type inputs struct {
 	finder value.Finder
-	names  []string      // of the fields
+	names  []string      // the names of the fields
 	found  []value.Value // their values in the present document
 	by     input
-	args   []input // of the accumulators
+	args   []input // the arguments of the accumulators
 }
 
 // input is an expression of a $group.
 type input struct {
-	field int // in found; -1: none
+	field int // the place in found; -1: none
 	fixed bool
-	v     value.Value // if it is fixed
+	v     value.Value // the value, if it is fixed
 	expr  *expr.Expr
 }
 

@@ -29,7 +29,7 @@ const badCount = "parameter 'n' must be coercible to a positive 64-bit integer"
 type slotError struct {
 	code        mongoerr.Code
 	of          string // message of the classic engine; "": any
-	accumulator string // that fails; "": any expression
+	accumulator string // the accumulator that fails; "": any expression
 	message     string // "": the same
 }
 

@@ -7,9 +7,9 @@ import "github.com/duskdb/duskdb/value"
 // converted to the bytes that sort like a value.
 type groupTable struct {
 	collator value.Collator
-	numbers  map[int64]*group  // by whole numbers that fit a long
-	texts    map[string]*group // by strings and symbols, without a collation
-	others   map[string]*group // by the key of an index
+	numbers  map[int64]*group  // groups by whole numbers that fit a long
+	texts    map[string]*group // groups by strings and symbols, without a collation
+	others   map[string]*group // groups by the key of an index
 	key      []byte
 }
 

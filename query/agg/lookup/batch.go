@@ -12,18 +12,18 @@ const maxInputBytes = 1 << 20
 // for all their values at once.
 type inputBatch struct {
 	list   []input
-	next   int // of list
+	next   int // the next place in list
 	err    error
 	ended  bool // list is followed by err, or by the end
 	values []value.Value
-	value  value.Value // of the present input, for the slot; missing if it has none or was read alone
+	value  value.Value // the present input's value for the slot; missing without one or if it was read alone
 }
 
 // input is a document that a $lookup has to complete.
 type input struct {
 	doc   value.Doc
 	meta  expr.Meta
-	value value.Value // for the slot; missing if it cannot hold it
+	value value.Value // the value for the slot; missing if the slot cannot hold it
 }
 
 // nextInput returns the next input. Once the host has planned the request of the slot, it

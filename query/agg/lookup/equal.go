@@ -29,7 +29,7 @@ type slot struct {
 	// Without an index, see runScanned.
 	opened   int // number of times
 	table    *hashTable
-	tooLarge bool // for a table
+	tooLarge bool // reports whether the documents are too many for a table
 	key      []byte
 }
 

@@ -13,8 +13,8 @@ import (
 type hashTable struct {
 	docs    []value.Doc
 	byValue map[string][]int32 // positions in docs, ascending
-	version uint64             // of the collection
-	disk    *diskTable         // in place of docs and byValue, which would be too large
+	version uint64             // the version of the collection
+	disk    *diskTable         // the table on disk, if docs and byValue would be too large
 }
 
 // tableEntryBytes is roughly what an entry takes besides its document and key.
@@ -174,7 +174,7 @@ type tableMaker struct {
 	it   *lookupIterator
 	s    *slot
 	t    *hashTable
-	size int64 // in memory
+	size int64 // the bytes in memory
 }
 
 // add adds the next document.

@@ -18,8 +18,8 @@ type diskTable struct {
 	seed    maphash.Seed
 	docs    spill.List
 	numbers spill.Table
-	sorter  *order.Sorter // of the numbers, while the table is made
-	hashes  []uint64      // of the next document
+	sorter  *order.Sorter // the sorter of the numbers, while the table is made
+	hashes  []uint64      // the hashes of the next document
 	found   []uint64      // candidates; its room is used again
 }
 

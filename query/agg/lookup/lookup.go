@@ -14,7 +14,7 @@ import (
 // lookupStage is $lookup: by equality of two fields, by a pipeline with
 // variables, or both.
 type lookupStage struct {
-	db, from string // from "": the pipeline makes its documents itself
+	db, from string // the collection; from "": the pipeline makes its documents itself
 	as       string
 	asParts  []string
 	local    string // "": no equality
@@ -22,9 +22,9 @@ type lookupStage struct {
 	let      *expr.Let
 	sub      *pipeline.Pipeline // the user's pipeline, without stages if not given
 	hasPipe  bool
-	p        *stage.Parser // of the sub-pipeline, for stages made later
+	p        *stage.Parser // the parser of the sub-pipeline, for stages made later
 	unwind   *flow.Unwind  // joined into this stage
-	source   value.Doc     // as written
+	source   value.Doc     // the argument as written
 }
 
 // lookupArgs are the arguments of a $lookup as they are read.

@@ -43,7 +43,7 @@ type lookupIterator struct {
 
 	// With a joined $unwind.
 	doc   value.Doc   // the input document whose results are being returned
-	place stage.Place // in doc, where the results go
+	place stage.Place // the place in doc for the results
 	found stage.Iterator
 	n     int64
 }

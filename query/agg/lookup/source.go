@@ -12,7 +12,7 @@ type lookupSource struct {
 	p      *pipeline.Pipeline
 	l      pipeline.Leading
 	rest   [2]*pipeline.Pipeline // the stages behind the source: [0] if it is not sorted, [1] if it is
-	joined *pipeline.Pipeline    // behind the stages of a view
+	joined *pipeline.Pipeline    // the pipeline with the stages of a view in front
 	ready  bool
 }
 

@@ -15,7 +15,7 @@ import (
 type unionStage struct {
 	db, coll string // coll "": the pipeline makes its documents itself
 	sub      *pipeline.Pipeline
-	p        *stage.Parser // of the sub-pipeline, for a $match moved into it
+	p        *stage.Parser // the parser of the sub-pipeline, for a $match moved into it
 	source   value.Value
 	moved    value.Doc // filter of that $match, nil: none
 }

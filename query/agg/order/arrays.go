@@ -24,7 +24,7 @@ type arrayKeys struct {
 // keyCursor is the position in a document up to which one path of the pattern has been
 // followed.
 type keyCursor struct {
-	v    value.Value // where the path stands
+	v    value.Value // the value at the current part of the path
 	rest []string    // components still to follow
 	done bool        // v is the key's value
 }

@@ -9,7 +9,7 @@ import (
 // It is a heap of small items, because records are large to move, and their keys mostly differ
 // in the first bytes.
 type heapItem struct {
-	head uint64 // of the key
+	head uint64 // the first bytes of the key
 	at   int    // position of the record
 }
 

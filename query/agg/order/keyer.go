@@ -10,14 +10,14 @@ import "github.com/duskdb/duskdb/value"
 type keyer struct {
 	s      *Stage
 	finder value.Finder
-	part   *Part // of the first field; nil if it is not read so
+	part   *Part // the first field; nil if it needs another way
 	bounds bool  // it is compared with the worst document's
 	key    []byte
 
 	worst value.Value
 	at    int // Sorter.replaced when worst was read, and 1; 0: it was not
 	vain  int // documents lately that were not excluded, less those that were
-	idle  int // so many documents are not looked at, since it would be in vain
+	idle  int // the number of documents to leave out, because the last ones were in vain
 }
 
 func newKeyer(s *Stage) *keyer {

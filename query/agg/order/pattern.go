@@ -20,9 +20,9 @@ type Part struct {
 	Path string
 	P    value.Path
 	Desc bool
-	Meta bool // by metadata instead of the path
+	Meta bool // sorts by metadata instead of the path
 	Kind expr.MetaKind
-	name string // of the metadata
+	name string // the name of the metadata
 }
 
 // sortMeta are the metadata a sort may use.

@@ -35,11 +35,11 @@ func compare(a, b *Record) int {
 // Sorter sorts documents for one run of a stage.
 type Sorter struct {
 	x       *stage.Exec
-	owner   stage.Stage // for statistics
+	owner   stage.Stage // the stage that the statistics belong to
 	limit   int64
 	memory  int64 // bytes to hold before spilling
 	records []Record
-	heap    []heapItem // of the records of a full sorter
+	heap    []heapItem // the heap of the records of a full sorter
 	size    int64
 	seq     int
 	// replaced counts the changes of the worst document in a full sorter.

@@ -12,7 +12,7 @@ import (
 type packedGroup struct {
 	s    *group.Stage
 	key  *packKey
-	from []packedValue // by field of the $group
+	from []packedValue // the source of each field of the $group
 }
 
 // packedValue computes the input of an accumulator from the summary of a pack: the value
@@ -20,7 +20,7 @@ type packedGroup struct {
 // document, or the least or greatest value.
 type packedValue struct {
 	same   *packKey
-	repeat bool // for each document; same may be nil
+	repeat bool // repeats the value for each document; same may be nil
 	path   *value.Path
 	most   bool
 }

@@ -15,7 +15,7 @@ import (
 // time and a $group with $first or $last, or a $group with $top or $bottom by time. It
 // unpacks only the packs of a series that may have this point.
 type lastPoint struct {
-	stages int // how many stages it replaces
+	stages int // the number of stages that it replaces
 	sort   *order.Stage
 	group  *group.Stage
 	key    *packKey

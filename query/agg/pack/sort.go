@@ -84,8 +84,8 @@ type packSorting struct {
 	sorter   *order.Sorter
 	closed   []numberedPack
 	overflow bool            // the packs do not fit into memory: the sorter does everything
-	heap     recordHeap      // of a sort without a limit
-	size     int64           // of the records in heap, in bytes
+	heap     recordHeap      // the heap of a sort without a limit
+	size     int64           // the bytes of the records in heap
 	rest     *order.Iterator // set when the heap has become too large
 	key      []byte
 }

@@ -20,7 +20,7 @@ type Leading struct {
 	Matcher *match.Matcher // nil: everything
 	Near    *stage.Near
 	Sort    value.Doc // pattern, nil: none
-	Skip    int64     // behind Sort; Limit includes it
+	Skip    int64     // the number of documents to skip after Sort; Limit includes it
 	Limit   int64     // 0: none
 	Sample  int64     // 0: none
 	Fields  []string  // fields that are needed of the documents, sorted; nil: all
@@ -28,7 +28,7 @@ type Leading struct {
 	// Distinct is the path that the documents are grouped by, if the pipeline needs
 	// only the first document of each group; else it is "".
 	Distinct string
-	Last     bool            // with Distinct: it needs the last document of each group instead
+	Last     bool            // with Distinct: asks for the last document of each group instead
 	Meta     []expr.MetaKind // metadata of the source that the stages read
 
 	matches int // number of $match stages that Filter replaces

@@ -7,11 +7,11 @@ import (
 // List is a list of records in a temporary file, read by their position. Its
 // zero value is ready; it belongs to one goroutine.
 type List struct {
-	Dir    string // where to create the file, "": the system's place
+	Dir    string // the directory of the file, "": the system's
 	store  Store
-	ends   []int64 // of the records
+	ends   []int64 // the ends of the records
 	window []byte  // part of the file that was read last
-	at     int64   // where it begins
+	at     int64   // the start of the buffer in the file
 	buf    []byte  // records that are not written yet
 }
 

@@ -29,7 +29,7 @@ const bufferSize = 64 << 10
 // Store is one temporary file. Its zero value is ready; it belongs to one
 // goroutine.
 type Store struct {
-	Dir  string // where to create the file, "": the system's place
+	Dir  string // the directory of the files, "": the system's
 	file *os.File
 	size int64
 	runs []span

@@ -11,13 +11,13 @@ import (
 // a hash are found. Pairs are added in order of their hashes; it keeps in memory one hash of
 // each block of the file. Its zero value is ready; it belongs to one goroutine.
 type Table struct {
-	Dir   string // where to create the file, "": the system's place
+	Dir   string // the directory of the file, "": the system's
 	store Store
 	w     *bufio.Writer
 	n     int      // pairs
 	first []uint64 // hashes of the blocks
-	block []byte   // that was read last
-	at    int      // which that is, and 1; 0: none
+	block []byte   // the block that was read last
+	at    int      // the number of that block, plus 1; 0: none
 }
 
 const (

@@ -13,14 +13,14 @@ type Exec struct {
 	Env          *expr.Env
 	Host         Host
 	AllowDiskUse bool
-	MemoryLimit  int64        // of a $sort; 0: DefaultMemoryLimit
-	Limits       Limits       // of other stages
-	TempDir      string       // where spilled data goes; "": the system's
+	MemoryLimit  int64        // the memory of a $sort; 0: DefaultMemoryLimit
+	Limits       Limits       // the limits of other stages
+	TempDir      string       // the directory of spilled data; "": the system's
 	Interrupt    func() error // killOp and maxTimeMS; nil: never
 	NowMillis    func() int64 // clock for stage times; nil: stages are not measured
 	BypassDocVal bool         // bypassDocumentValidation, for the Host
-	Tailable     bool         // of a change stream, for the Host
-	Context      any          // for the Host's own use
+	Tailable     bool         // reads on at the end of a change stream, for the Host
+	Context      any          // the Host's own data
 
 	// FragmentID returns the _id of the n-th fragment of the change event that was
 	// read last. Fragments are numbered from 1; for 0 it is the _id of the whole event.
@@ -30,7 +30,7 @@ type Exec struct {
 	stats    map[Stage]*Stats
 	ticks    int
 	views    int   // views being opened
-	parent   *Exec // of a sub-pipeline, whose stages are not measured
+	parent   *Exec // the execution around a sub-pipeline, whose stages are not measured
 	usedDisk bool
 }
 
@@ -76,7 +76,7 @@ type Stats struct {
 	UsedDisk   bool
 	Spills     int64
 	SpillBytes int64
-	Examined   int64 // of a $lookup: documents read on the other side
+	Examined   int64 // the documents that a $lookup has read on the other side
 }
 
 // AppendDisk writes the statistics on the disk use of a stage.

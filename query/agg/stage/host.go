@@ -60,8 +60,8 @@ type Scanned interface {
 
 // Namespace is the collection or view that a name refers to.
 type Namespace struct {
-	DB, Coll string         // of the collection; for a view, of its underlying collection
-	Pipeline value.Doc      // of the view, an array; nil for a collection
+	DB, Coll string         // the collection; for a view, its underlying collection
+	Pipeline value.Doc      // the stages of the view, an array; nil for a collection
 	Collator value.Collator // default collation
 }
 
@@ -75,9 +75,9 @@ type Request struct {
 	Fields    []string        // the only fields that are needed, nil: all
 	Hint      value.Value     // index hint of the command
 	Distinct  string          // of documents with equal values at this path the source may return only the first; "": all are needed
-	Last      bool            // with Distinct: the last in the order of Sort instead
+	Last      bool            // with Distinct: asks for the last in the order of Sort instead
 	Near      *Near           // documents by distance; the host sets the metadata
-	Sample    int64           // so many random documents are enough; 0: no sample
+	Sample    int64           // the number of random documents that is enough; 0: no sample
 	Meta      []expr.MetaKind // metadata that the documents must have
 	Collation value.Collator
 }
@@ -85,7 +85,7 @@ type Request struct {
 // Source is an opened collection.
 type Source struct {
 	Iterator
-	Sorted bool // in the order of Request.Sort
+	Sorted bool // reports whether the documents are in the order of Request.Sort
 	// Backwards reports whether the documents come in the opposite order, one of each
 	// group. Request.Last asks for this.
 	Backwards bool
@@ -105,7 +105,7 @@ type Near struct {
 // Special names a source that is not a collection.
 type Special struct {
 	Stage    string    // such as "$collStats"
-	DB, Coll string    // of the aggregate command; Coll is "" for {aggregate: 1}
+	DB, Coll string    // the target of the aggregate command; Coll is "" for {aggregate: 1}
 	Spec     value.Doc // checked specification
 
 	// Events has the conditions of a $match behind $changeStream on operationType and

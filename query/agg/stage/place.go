@@ -10,7 +10,7 @@ import (
 // SetPath does, but without reading the document each time. It does not keep the old
 // value, which may be a large array that is unwound.
 type Place struct {
-	before, behind []byte // before ends with the type and the name of the field
+	before, behind []byte // what precedes and follows the field; before ends with its type and name
 	kind           int    // position of the type in before
 	lengths        []int  // positions in before of the lengths of the documents around the field
 }

@@ -33,7 +33,7 @@ const (
 // Deps collects the parts of its source's documents that a pipeline reads.
 type Deps struct {
 	Whole bool                // everything
-	Paths map[string]struct{} // else these
+	Paths map[string]struct{} // the paths, unless Whole
 }
 
 // Add notes that a path is read.
@@ -52,7 +52,7 @@ type Effect struct {
 	Opaque   bool              // no stage can be moved across it
 	Modified []string          // paths that it sets or removes
 	Renamed  map[string]string // new name → name before, among modified
-	KeepOnly []string          // if not nil, only these paths survive unchanged (inclusion)
+	KeepOnly []string          // the only paths that survive unchanged (inclusion), or nil
 }
 
 // Opaque is embedded by stages that need whole documents and across which no stage can

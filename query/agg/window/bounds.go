@@ -28,7 +28,7 @@ type bound struct {
 type windowBounds struct {
 	lower, upper bound
 	ranged       bool
-	unit         dateUnit // of a range over dates, name "": numbers
+	unit         dateUnit // the unit of a range over dates, without a name for numbers
 	given        bool
 }
 

@@ -14,7 +14,7 @@ type windowDocs struct {
 	x     *stage.Exec
 	owner stage.Stage
 	docs  []value.Doc // none once they are on disk
-	size  int64       // of docs
+	size  int64       // the bytes of docs
 	disk  *spill.List // nil: in memory
 	held  int64       // bytes of what the operators keep
 	claim stage.Claim

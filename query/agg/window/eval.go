@@ -40,7 +40,7 @@ type windowAccumulator struct {
 	pt      *windowPartition
 	in      fed
 	acc     accumulate.Accumulator
-	have    span // what is in acc
+	have    span // the span of the documents in acc
 	last    value.Value
 	sliding *slidingTotal // nil: not possible, or no longer
 	fold    *fold[value.Value]

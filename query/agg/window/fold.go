@@ -18,7 +18,7 @@ type fold[S any] struct {
 	old  []S                     // old[k] is the state of the documents from from+k up to mid
 	from int
 	mid  int
-	new  S // of the documents from mid up to to, if there are any
+	new  S // the result of the documents from mid up to to, if there are any
 	to   int
 }
 

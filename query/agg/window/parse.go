@@ -18,13 +18,13 @@ type windowFunction struct {
 	op      string
 	bounds  windowBounds
 	arg     *expr.Expr          // evaluated for each document, nil: none
-	acc     *group.Accumulation // of operators that are accumulators too
-	unit    dateUnit            // of $derivative and $integral
-	by      int64               // of $shift
+	acc     *group.Accumulation // the accumulator behind operators that are accumulators too
+	unit    dateUnit            // the unit of $derivative and $integral
+	by      int64               // the distance of $shift
 	missing value.Value         // default of $shift
-	alpha   value.Decimal       // of $expMovingAvg
+	alpha   value.Decimal       // the factor of $expMovingAvg
 	eval    windowEval
-	args    value.Value // for explain
+	args    value.Value // the arguments, for explain
 }
 
 // windowParser compiles a window operator; d is the whole {$op: …, window: …}.

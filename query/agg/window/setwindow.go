@@ -17,7 +17,7 @@ type windowStage struct {
 	partitionBy *expr.Expr // nil: one partition
 	sortBy      order.Pattern
 	outputs     []*windowOutput
-	setter      *stage.Setter // of the outputs
+	setter      *stage.Setter // the setter of the outputs
 }
 
 // windowOutput is one field that the stage computes.
@@ -240,11 +240,11 @@ type windowIterator struct {
 	next    value.Doc // first document of the next partition
 	meta    expr.Meta
 	started bool
-	key     []byte // of the present partition
+	key     []byte // the key of the present partition
 	nextKey []byte
 	part    *windowPartition
-	results []windowResult // by output
-	values  []value.Value  // of the present document, by output
+	results []windowResult // the results by output
+	values  []value.Value  // the values for the present document, by output
 	i       int
 }
 

@@ -19,8 +19,8 @@ type mergeStage struct {
 	whenNotFound string
 	let          *expr.Let
 	update       *pipeline.Pipeline
-	refusal      error     // of update, for the first document that it is to change
-	pipeline     value.Doc // of update, as written
+	refusal      error     // the error of update, for the first document that it would change
+	pipeline     value.Doc // the stages of update, as written
 	source       value.Doc
 }
 

@@ -5,7 +5,7 @@ import "math"
 // Civil is a date and time of day as a calendar and a clock show it.
 type Civil struct {
 	Year                         int64
-	Month, Day                   int // from 1
+	Month, Day                   int // counted from 1
 	Hour, Minute, Second, Millis int
 	season                       season
 	offset                       int64 // seconds east of UTC

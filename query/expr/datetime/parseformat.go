@@ -43,7 +43,7 @@ func (p *parts) fillTime() {
 
 // numeric describes a specifier of digits.
 type numeric struct {
-	min, max int // how many digits
+	min, max int // the number of digits
 	low, top int64
 	missing  string
 	set      func(p *parts, n int64)

@@ -22,7 +22,7 @@ const (
 // reader reads a text for a search that may be interrupted.
 type reader struct {
 	rest  string
-	every int // so many characters are read until it asks
+	every int // the number of characters between two interrupt checks
 	left  int
 	ask   func() error
 	err   error

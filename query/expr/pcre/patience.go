@@ -44,7 +44,7 @@ func (p *Pattern) patience() *regexp2.Regexp {
 type attempt[T any] struct {
 	found T
 	err   error
-	fault any // that it panicked with
+	fault any // the value of its panic
 }
 
 // patiently makes a long attempt in a goroutine of its own, so that the caller can end before

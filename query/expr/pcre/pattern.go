@@ -22,8 +22,8 @@ type Pattern struct {
 	captures int
 	dollar   bool   // $ may match before a final newline
 	empty    bool   // an empty match is possible
-	expr     string // of the linear engine
-	cost     int    // of one character for the linear engine, at most
+	expr     string // the expression for the linear engine
+	cost     int    // the limit of what one character costs the linear engine
 	looks    bool   // it depends on the character before the place where a search begins
 
 	next     *regexp.Regexp // finds the first match behind the first character, if looks

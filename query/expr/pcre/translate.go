@@ -43,7 +43,7 @@ func Translate(pattern string, multiline bool) (Translation, error) {
 type scanner struct {
 	in        string
 	i         int
-	depth     int // of the groups
+	depth     int // the depth of the groups
 	inClass   bool
 	multiline bool
 	unicode   bool // (*UCP): \w, \d and others include all Unicode letters

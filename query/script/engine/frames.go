@@ -24,7 +24,7 @@ const (
 type frames struct {
 	translate evaluator // the engine's
 	largest   int       // bytes of a call
-	taken     int64     // of the budget
+	taken     int64     // the part of the budget in use
 }
 
 // evaluator is the engine's function for eval, Function, and all scripts.

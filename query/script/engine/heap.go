@@ -31,8 +31,8 @@ type heap struct {
 	spare  int32 // a run for the error when memory is used up
 	denied bool  // memory was used up
 
-	length     []int32 // of the run that begins or ends with a unit; negative: it is free
-	next, prev []int32 // in the list of free runs, by their first units
+	length     []int32 // the length of the run that begins or ends with a unit; negative: it is free
+	next, prev []int32 // the neighbours in the list of free runs, by their first units
 	free       [sizeClasses]int32
 }
 

@@ -23,7 +23,7 @@ type machine struct {
 	ask     func(question, text string) (answer string, ok bool, err error)
 
 	shared    *shared
-	functions []any // that the engine has the addresses of
+	functions []any // the functions whose addresses the engine has
 }
 
 var (

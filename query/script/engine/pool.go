@@ -20,7 +20,7 @@ type Pool struct {
 	clock   clock.Clock
 
 	once  sync.Once
-	codes [][]byte // what each scope runs first, compiled
+	codes [][]byte // the compiled code that each scope runs first
 	err   error
 }
 

@@ -44,11 +44,11 @@ type Host interface {
 
 // Thrown is an exception that no script has caught.
 type Thrown struct {
-	Code    int    // of errors of the engine's host side, otherwise 0
+	Code    int    // the code of an error of the engine's host side, otherwise 0
 	Text    string // the exception as a string
-	Message string // of an Error
+	Message string // the message of an Error
 	IsError bool   // it is an Error
-	Stack   string // where, in the engine's form
+	Stack   string // the place, in the engine's form
 }
 
 // Error returns the exception as a string.
@@ -69,7 +69,7 @@ type Scope struct {
 	watch   watch
 	broken  error // why it cannot be used any more
 
-	fn, set, call libquickjs.TJSValue // of $entry
+	fn, set, call libquickjs.TJSValue // the parts of $entry
 }
 
 // run calls the engine. A fault of the engine, which is a panic or a bad address

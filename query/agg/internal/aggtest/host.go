@@ -17,9 +17,9 @@ import (
 
 // Host is a stage.Host that keeps collections in memory.
 type Host struct {
-	Colls    map[string][]value.Doc // by "db.coll"
+	Colls    map[string][]value.Doc // the documents by "db.coll"
 	Views    map[string]stage.Namespace
-	Specials map[string][]value.Doc  // by stage
+	Specials map[string][]value.Doc  // the documents by stage
 	Asked    []stage.Special         // the special sources that were opened
 	Opened   []stage.Request         // the collections that were opened
 	Eager    bool                    // take every offer: order, limit, fields

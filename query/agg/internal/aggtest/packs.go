@@ -12,7 +12,7 @@ import (
 type Packs struct {
 	Packs  []*Pack
 	Shared string // "m", or "" if the packs have no shared field
-	Err    error  // what NextPack returns behind the last pack
+	Err    error  // the error of NextPack after the last pack
 	Closed bool
 
 	docs []value.Doc
@@ -24,8 +24,8 @@ type Pack struct {
 	Content []value.Doc
 	Part    bool  // some documents do not pass the filter: the summary is of no use
 	Unknown bool  // the times are not known
-	Err     error // what the iterator returns behind the last document
-	Opened  int   // how often it was unpacked
+	Err     error // the error of the iterator after the last document
+	Opened  int   // the number of times it was unpacked
 }
 
 // NewPacks puts each group of documents into a pack.
