@@ -68,6 +68,7 @@ type server struct {
 	// What a test sets and reads:
 	deaf    bool                    // the server is not told what others commit
 	away    bool                    // the server does not know whether it has seen all commits
+	before  func(trip string)       // called before a trip that commits, or takes the lock
 	fail    func(trip string) error // fails a trip; nil: none fails
 	trips   map[string]int          // how many trips of each kind there were
 	attempt *Conditions             // those of the last attempt
@@ -99,6 +100,16 @@ func (d *database) open(tb testing.TB, name string, opts ...func(*kv.Options)) (
 }
 
 var errLost = errors.New("the connection is lost")
+
+// interrupt lets a test do something before a trip.
+func (s *server) interrupt(trip string) {
+	s.db.mu.Lock()
+	before := s.before
+	s.db.mu.Unlock()
+	if before != nil {
+		before(trip)
+	}
+}
 
 // trip counts a trip, and fails it if a test wants that. The caller has the lock.
 func (s *server) trip(kind string) error {
@@ -400,6 +411,7 @@ type dbTurn struct {
 }
 
 func (s *server) Lock(ctx context.Context, r *Request) (Turn, *Reply, error) {
+	s.interrupt("lock")
 	select {
 	case <-s.db.lock:
 	case <-ctx.Done():
@@ -455,6 +467,7 @@ func (t *dbTurn) Commit(_ context.Context, w *kv.WriteSet, h Head) error {
 func (t *dbTurn) Seen(context.Context, int64) { t.s.db.tell(nil) }
 
 func (s *server) Attempt(_ context.Context, w *kv.WriteSet, before, after Head, c *Conditions) error {
+	s.interrupt("attempt")
 	<-s.db.lock
 	s.db.mu.Lock()
 	s.attempt = c

@@ -56,25 +56,16 @@ func document(id, a int32) value.Doc {
 
 func keyOf(id int32) []byte { return value.AppendKey(nil, value.Int32(id)) }
 
-func (e *Engine) insert(id int32) error {
-	return e.change(func(c storage.Collection) error {
-		_, err := c.Insert(document(id, 0), 1)
-		return err
-	})
-}
-
-// increment adds one to the field a of a document, as an update by _id does.
-func (e *Engine) increment(id int32) error {
-	return e.change(func(c storage.Collection) error {
+// incremented adds one to the field a of a document, as an update by _id does.
+func incremented(id int32) func(c storage.Collection) error {
+	return func(c storage.Collection) error {
 		rec, ok, err := c.Find("_id", keyOf(id))
-		if err == nil && !ok {
-			err = fmt.Errorf("there is no document %d", id)
+		if err != nil || !ok {
+			return err
 		}
-		if err == nil {
-			_, err = c.Update(rec.ID, document(id, rec.Doc.Lookup("a").Int32()+1), 2)
-		}
+		_, err = c.Update(rec.ID, document(id, rec.Doc.Lookup("a").Int32()+1), 2)
 		return err
-	})
+	}
 }
 
 // counters are the fields a of all documents, by their ids.
@@ -119,7 +110,7 @@ func TestTrips(t *testing.T) {
 			}
 			engines[0].create(t, storagetest.UniqueSpec("_id"), storagetest.Spec("a"))
 			for id := range int32(docs * tt.servers) {
-				must(t, engines[0].insert(id))
+				must(t, engines[0].change(insertDoc(id, 0)))
 			}
 			for _, s := range d.servers {
 				s.set(func() { s.deaf = tt.deaf; clear(s.trips) })
@@ -137,7 +128,7 @@ func TestTrips(t *testing.T) {
 							if tt.writers == 1 {
 								turn <- struct{}{}
 							}
-							if err := e.increment(id); err != nil {
+							if err := e.change(incremented(id)); err != nil {
 								t.Error(err)
 							}
 							if tt.writers == 1 {
