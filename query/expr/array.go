@@ -193,17 +193,17 @@ var evalIsArray = ofOne(func(v value.Value) value.Value { return value.Bool(v.Ki
 // evalRange evaluates $range; its arguments must be whole 32-bit numbers and
 // the step not zero.
 func evalRange(c *call, env *Env) (value.Value, error) {
-	start, err := rangeBound(c, env, 0, 34443, "starting value", "a starting value", ": ")
+	start, err := rangeBound(c, env, 0)
 	if err != nil {
 		return value.Value{}, err
 	}
-	end, err := rangeBound(c, env, 1, 34445, "ending value", "an ending value", ": ")
+	end, err := rangeBound(c, env, 1)
 	if err != nil {
 		return value.Value{}, err
 	}
 	step := int64(1)
 	if len(c.args) == 3 {
-		if step, err = rangeBound(c, env, 2, 34447, "step value", "a step value", ":"); err != nil {
+		if step, err = rangeBound(c, env, 2); err != nil {
 			return value.Value{}, err
 		}
 		if step == 0 {
@@ -230,17 +230,28 @@ func evalRange(c *call, env *Env) (value.Value, error) {
 	return out.Value(), nil
 }
 
-func rangeBound(c *call, env *Env, i int, code mongoerr.Code, what, article, colon string) (int64, error) {
+// rangeBounds are the errors for the arguments of $range.
+var rangeBounds = [...]struct {
+	code                 mongoerr.Code
+	what, article, colon string
+}{
+	{34443, "starting value", "a", ": "},
+	{34445, "ending value", "an", ": "},
+	{34447, "step value", "a", ":"}, // sic: mongod
+}
+
+func rangeBound(c *call, env *Env, i int) (int64, error) {
+	b := rangeBounds[i]
 	v, err := c.args[i].eval(env)
 	if err != nil {
 		return 0, err
 	}
 	if !v.IsNumber() {
-		return 0, mongoerr.Newf(code, "$range requires a numeric %s, found value of type%s%s", what, colon, v.Kind())
+		return 0, mongoerr.Newf(b.code, "$range requires a numeric %s, found value of type%s%s", b.what, b.colon, v.Kind())
 	}
 	n, ok := asInt32(v)
 	if !ok {
-		return 0, mongoerr.Newf(code+1, "$range requires %s that can be represented as a 32-bit integer, found value: %s", article, v.Compact())
+		return 0, mongoerr.Newf(b.code+1, "$range requires %s %s that can be represented as a 32-bit integer, found value: %s", b.article, b.what, v.Compact())
 	}
 	return int64(n), nil
 }

@@ -105,8 +105,7 @@ func (r *partReader) read(i int, otherwise int64, bounded bool) int64 {
 // evalDateFromParts evaluates $dateFromParts from calendar or ISO week parts.
 func evalDateFromParts(c *call, env *Env) (value.Value, error) {
 	r := &partReader{c: c, env: env}
-	hour, minute := r.read(3, 0, true), r.read(4, 0, true)
-	second, ms := r.read(5, 0, false), r.read(6, 0, false)
+	t := datetime.TimeOfDay{Hour: r.read(3, 0, true), Minute: r.read(4, 0, true), Second: r.read(5, 0, false), Millis: r.read(6, 0, false)}
 	if r.null || r.err != nil {
 		return value.Null(), r.err
 	}
@@ -127,7 +126,7 @@ func evalDateFromParts(c *call, env *Env) (value.Value, error) {
 	if year < 1 || year > 9999 {
 		return value.Value{}, mongoerr.Newf(code, "'%s' must evaluate to an integer in the range 1 to 9999, found %d", what, year)
 	}
-	at, ok := from(z, year, middle, day, hour, minute, second, ms)
+	at, ok := from(z, year, middle, day, t)
 	if !ok {
 		return value.Value{}, mongoerr.New(mongoerr.DurationOverflow, "Overflow casting from a lower-precision duration to a higher-precision duration")
 	}

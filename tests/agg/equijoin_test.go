@@ -60,31 +60,34 @@ func TestEquijoins(t *testing.T) {
 				if j.b != "" {
 					one = `[{_id: 0, b: ` + j.b + `}]`
 				}
-				s.joins(e, index, e.docs, e.field, one, "b", j.asLocal, true)
-				s.joins(e, index, one, "b", e.docs, e.field, j.asForeign, false)
+				s.joins(e.name, index, side{e.docs, e.field}, side{one, "b"}, j.asLocal, true)
+				s.joins(e.name, index, side{one, "b"}, side{e.docs, e.field}, j.asForeign, false)
 			}
 		}
 	}
 }
 
+// side is the documents of one collection and the field that it is joined by.
+type side struct{ docs, field string }
+
 // joins fills both sides and compares the _ids that take part.
-func (s *server) joins(e equijoin, index, local, localField, foreign, foreignField, want string, manyLocal bool) {
+func (s *server) joins(name, index string, local, foreign side, want string, manyLocal bool) {
 	s.Helper()
 	s.run(`{drop: "local"}`)
 	s.run(`{drop: "foreign"}`)
-	s.insert("local", local)
-	s.insert("foreign", foreign)
+	s.insert("local", local.docs)
+	s.insert("foreign", foreign.docs)
 	if index != "" {
 		direction, sparse := index, ""
 		if strings.HasSuffix(index, "sparse") {
 			direction, sparse = "1", ", sparse: true"
 		}
-		if !s.run(`{createIndexes: "foreign", indexes: [{key: {"%s": %s}, name: "i"%s}]}`, foreignField, direction, sparse).Lookup("ok").Truthy() {
+		if !s.run(`{createIndexes: "foreign", indexes: [{key: {"%s": %s}, name: "i"%s}]}`, foreign.field, direction, sparse).Lookup("ok").Truthy() {
 			return // hashed indexes take no arrays
 		}
 	}
 	for _, from := range []string{"foreign", "view"} {
-		docs := s.aggregate("local", `[{$lookup: {from: "`+from+`", localField: "`+localField+`", foreignField: "`+foreignField+`", as: "r"}}, {$sort: {_id: 1}}, {$set: {r: {$sortArray: {input: "$r", sortBy: {_id: 1}}}}}]`)
+		docs := s.aggregate("local", `[{$lookup: {from: "`+from+`", localField: "`+local.field+`", foreignField: "`+foreign.field+`", as: "r"}}, {$sort: {_id: 1}}, {$set: {r: {$sortArray: {input: "$r", sortBy: {_id: 1}}}}}]`)
 		var found []string
 		for _, d := range docs {
 			for m := range d.Lookup("r").Doc().Values() {
@@ -96,7 +99,7 @@ func (s *server) joins(e equijoin, index, local, localField, foreign, foreignFie
 			}
 		}
 		if got := strings.Join(found, " "); got != want {
-			s.Errorf("%s, index %q: local.%s = %s.%s in %s matches %s, want %s", e.name, index, localField, from, foreignField, foreign, got, want)
+			s.Errorf("%s, index %q: local.%s = %s.%s in %s matches %s, want %s", name, index, local.field, from, foreign.field, foreign.docs, got, want)
 		}
 	}
 }

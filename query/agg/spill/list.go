@@ -11,7 +11,7 @@ type List struct {
 	store  Store
 	ends   []int64 // the ends of the records
 	window []byte  // part of the file that was read last
-	at     int64   // the start of the buffer in the file
+	at     int64   // the start of the window in the file
 	buf    []byte  // records that are not written yet
 }
 

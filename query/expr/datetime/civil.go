@@ -92,25 +92,26 @@ func (c Civil) seconds() int64 {
 	return c.dayNumber()*secPerDay + int64(c.Hour)*3600 + int64(c.Minute)*60 + int64(c.Second)
 }
 
+// TimeOfDay is a time of day whose parts may be out of their ranges.
+type TimeOfDay struct{ Hour, Minute, Second, Millis int64 }
+
 // FromParts converts civil parts, which may be out of their ranges, to an
 // instant: month 14 is February of the next year. ok is false if the instant
 // is out of the range of a date.
-func (z Zone) FromParts(year, month, day, hour, minute, second, millis int64) (ms int64, ok bool) {
-	total := float64(second)*1000 + float64(millis)
+func (z Zone) FromParts(year, month, day int64, t TimeOfDay) (ms int64, ok bool) {
+	total := float64(t.Second)*1000 + float64(t.Millis)
 	if math.Abs(total) > 1<<62 {
 		return 0, false
 	}
-	second += floorDiv(millis, 1000)
-	millis = floorMod(millis, 1000)
-	civil := dayNumber(year, month, day)*secPerDay + hour*3600 + minute*60 + second
-	return z.toUTC(civil, unknown)*1000 + millis, true
+	second := t.Second + floorDiv(t.Millis, 1000)
+	civil := dayNumber(year, month, day)*secPerDay + t.Hour*3600 + t.Minute*60 + second
+	return z.toUTC(civil, unknown)*1000 + floorMod(t.Millis, 1000), true
 }
 
 // FromISOParts converts the parts of an ISO week date to an instant.
-func (z Zone) FromISOParts(year, week, day, hour, minute, second, millis int64) (ms int64, ok bool) {
-	_, month, dom := fromDayNumber(isoDayNumber(year, week, day))
-	y, _, _ := fromDayNumber(isoDayNumber(year, week, day))
-	return z.FromParts(y, int64(month), int64(dom), hour, minute, second, millis)
+func (z Zone) FromISOParts(year, week, day int64, t TimeOfDay) (ms int64, ok bool) {
+	y, month, dom := fromDayNumber(isoDayNumber(year, week, day))
+	return z.FromParts(y, int64(month), int64(dom), t)
 }
 
 // isoDayNumber is the day of an ISO week date: week 1 has January 4th.

@@ -21,10 +21,10 @@ func TestCivilAgreesWithTime(t *testing.T) {
 			c.DayOfWeek() != int(want.Weekday())+1 || int(year) != wantYear || week != wantWeek {
 			t.Fatalf("%d: %+v, want %v", ms, c, want)
 		}
-		if back, _ := (Zone{}).FromParts(c.Year, int64(c.Month), int64(c.Day), int64(c.Hour), int64(c.Minute), int64(c.Second), int64(c.Millis)); back != ms {
+		if back, _ := (Zone{}).FromParts(c.Year, int64(c.Month), int64(c.Day), TimeOfDay{int64(c.Hour), int64(c.Minute), int64(c.Second), int64(c.Millis)}); back != ms {
 			t.Fatalf("back to %d, want %d", back, ms)
 		}
-		iso, _ := (Zone{}).FromISOParts(year, int64(week), int64(c.ISODayOfWeek()), 0, 0, 0, 0)
+		iso, _ := (Zone{}).FromISOParts(year, int64(week), int64(c.ISODayOfWeek()), TimeOfDay{})
 		if day := floorDiv(ms, msPerDay) * msPerDay; iso != day {
 			t.Fatalf("iso day %d, want %d", iso, day)
 		}
@@ -67,7 +67,7 @@ func TestTransitions(t *testing.T) {
 		{"+08", 1, 1, 0, 0, "2019-12-31T16:00:00Z"},
 	} {
 		z := mustZone(t, c.zone)
-		if got, _ := z.FromParts(2020, c.month, c.day, c.hour, c.minute, 0, 0); got != millis(t, c.want) {
+		if got, _ := z.FromParts(2020, c.month, c.day, TimeOfDay{Hour: c.hour, Minute: c.minute}); got != millis(t, c.want) {
 			t.Errorf("%s %d-%d %d:%d = %s, want %s", c.zone, c.month, c.day, c.hour, c.minute, time.UnixMilli(got).UTC(), c.want)
 		}
 	}

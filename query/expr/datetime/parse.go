@@ -302,7 +302,7 @@ func (p *parts) instant(z Zone) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	ms, _ := zone.FromParts(p.year, p.month, p.day, p.hour, p.minute, p.second, p.millis)
+	ms, _ := zone.FromParts(p.year, p.month, p.day, TimeOfDay{p.hour, p.minute, p.second, p.millis})
 	return ms, nil
 }
 
