@@ -14,8 +14,8 @@ import (
 var neverFails = strings.Fields(`$literal $const $type $isArray $isNumber $ifNull $eq $ne $gt $gte $lt $lte $cmp $and $or $not
 	$toHashedIndexKey $min $max $sum $avg $stdDevPop $stdDevSamp $rand $bsonSize $binarySize $expr $mergeObjects`)
 
-// tally counts the cases of each operator that have run.
-type tally struct {
+// coverage counts the cases of each operator that have run.
+type coverage struct {
 	mu              sync.Mutex
 	cases, failures map[string]int
 }
@@ -31,7 +31,7 @@ type tally struct {
 //
 // Every operator has at least three cases, one of them a failure unless it cannot fail.
 func TestCases(t *testing.T) {
-	ran := &tally{cases: map[string]int{}, failures: map[string]int{}}
+	ran := &coverage{cases: map[string]int{}, failures: map[string]int{}}
 	t.Run("all", func(t *testing.T) { scripts.Play(t, "testdata/cases", ran.play) })
 	can := map[string]bool{}
 	for _, name := range neverFails {
@@ -47,7 +47,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-func (c *tally) play(t *testing.T) func(where, line string) {
+func (c *coverage) play(t *testing.T) func(where, line string) {
 	var d value.Doc
 	return func(where, line string) {
 		if text, ok := strings.CutPrefix(line, "doc "); ok {
@@ -77,7 +77,7 @@ func (c *tally) play(t *testing.T) func(where, line string) {
 }
 
 // count notes the operators of an expression.
-func (c *tally) count(e value.Value, fails bool) {
+func (c *coverage) count(e value.Value, fails bool) {
 	seen := map[string]bool{}
 	operatorsIn(e, seen)
 	c.mu.Lock()

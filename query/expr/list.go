@@ -227,7 +227,7 @@ func mergeSort[T any](env *Env, s []T, cmp func(a, b T) int) error {
 		}
 		sortShort(s[from:min(from+sortRun, len(s))], cmp)
 	}
-	var spare []T
+	var scratch []T
 	for run := sortRun; run < len(s); run *= 2 {
 		for from := 0; from+run < len(s); from += 2 * run {
 			both := s[from:min(from+2*run, len(s))]
@@ -237,8 +237,8 @@ func mergeSort[T any](env *Env, s []T, cmp func(a, b T) int) error {
 				}
 				continue
 			}
-			if spare == nil {
-				spare = make([]T, len(s)/2)
+			if scratch == nil {
+				scratch = make([]T, len(s)/2)
 			}
 			merge := mergeUp[T]
 			if len(both)-run < run {
@@ -247,7 +247,7 @@ func mergeSort[T any](env *Env, s []T, cmp func(a, b T) int) error {
 			if cmp(both[len(both)-1], both[0]) < 0 { // in reverse
 				merge = swap[T]
 			}
-			if err := merge(env, spare, both, run, cmp); err != nil {
+			if err := merge(env, scratch, both, run, cmp); err != nil {
 				return err
 			}
 		}
@@ -269,22 +269,22 @@ func sortShort[T any](s []T, cmp func(a, b T) int) {
 }
 
 // swap exchanges s[:n] and s[n:].
-func swap[T any](env *Env, spare, s []T, n int, _ func(a, b T) int) error {
+func swap[T any](env *Env, scratch, s []T, n int, _ func(a, b T) int) error {
 	if len(s)-n < n {
-		b := spare[:copy(spare, s[n:])]
+		b := scratch[:copy(scratch, s[n:])]
 		copy(s[len(b):], s[:n])
 		copy(s, b)
 	} else {
-		a := spare[:copy(spare, s[:n])]
+		a := scratch[:copy(scratch, s[:n])]
 		copy(s[copy(s, s[n:]):], a)
 	}
 	return env.tick()
 }
 
 // mergeUp merges the sorted s[:n] and s[n:] from their beginnings, with a copy of the
-// first in spare.
-func mergeUp[T any](env *Env, spare, s []T, n int, cmp func(a, b T) int) error {
-	a, b := spare[:copy(spare, s[:n])], s[n:]
+// first in scratch.
+func mergeUp[T any](env *Env, scratch, s []T, n int, cmp func(a, b T) int) error {
+	a, b := scratch[:copy(scratch, s[:n])], s[n:]
 	for i := 0; len(a) > 0; i++ {
 		if err := env.tick(); err != nil {
 			return err
@@ -299,9 +299,9 @@ func mergeUp[T any](env *Env, spare, s []T, n int, cmp func(a, b T) int) error {
 }
 
 // mergeDown merges the sorted s[:n] and s[n:] from their ends, with a copy of the second
-// in spare.
-func mergeDown[T any](env *Env, spare, s []T, n int, cmp func(a, b T) int) error {
-	a, b := s[:n], spare[:copy(spare, s[n:])]
+// in scratch.
+func mergeDown[T any](env *Env, scratch, s []T, n int, cmp func(a, b T) int) error {
+	a, b := s[:n], scratch[:copy(scratch, s[n:])]
 	for i := len(s) - 1; len(b) > 0; i-- {
 		if err := env.tick(); err != nil {
 			return err

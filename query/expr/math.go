@@ -143,6 +143,7 @@ func roundPlaces(c *call, p value.Value) (int, error) {
 	}
 	n, ok := asInt32(p)
 	if !ok {
+		// sic: mongod
 		return 0, mongoerr.Newf(51082, "precision argument to  %s must be a integral value", c.op.name)
 	}
 	if n < -20 || n > 100 {

@@ -66,6 +66,7 @@ func timestampPart(c *call, env *Env, code mongoerr.Code, part func(t, i uint32)
 	case v.IsNullish():
 		return value.Null(), nil
 	case v.Kind() != value.KindTimestamp:
+		// sic: mongod
 		return value.Value{}, mongoerr.Newf(code, " Argument to %s must be a timestamp, but is %s", c.op.name, v.Kind())
 	}
 	return value.Int64(int64(part(v.Timestamp()))), nil

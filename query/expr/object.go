@@ -107,6 +107,7 @@ func evalArrayToObject(c *call, env *Env) (value.Value, error) {
 // addPair takes [name, value].
 func (f *fieldList) addPair(e value.Value) error {
 	if e.Kind() != value.KindArray {
+		// sic: mongod
 		return mongoerr.Newf(40396, "$arrayToObject requires a consistent input format. Elements must"+
 			"all be arrays or all be objects. Array was detected, now found: %s", e.Kind())
 	}
@@ -128,6 +129,7 @@ func (f *fieldList) addPair(e value.Value) error {
 // addObject takes {k: name, v: value}.
 func (f *fieldList) addObject(e value.Value) error {
 	if e.Kind() != value.KindDocument {
+		// sic: mongod
 		return mongoerr.Newf(40391, "$arrayToObject requires a consistent input format. Elements must"+
 			"all be arrays or all be objects. Object was detected, now found: %s", e.Kind())
 	}

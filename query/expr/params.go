@@ -88,6 +88,7 @@ func (op *operator) missingParam(q param) error {
 var (
 	styleConvert = &style{mongoerr.FailedToParse, mongoerr.FailedToParse, expectsNamed, foundUnknown, missingParam}
 
+	// sic: mongod
 	styleDateAdd = &style{5166400, 5166401, "OP expects an object as its argument.found type: TYPE",
 		"Unrecognized argument to OP: ARG. Expected arguments are startDate, unit, amount, and optionally timezone.",
 		"OP requires startDate, unit, and amount to be present"}

@@ -11,13 +11,13 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// draft is a specification while it is completed: its fields in order.
-type draft struct {
+// specFields is a specification while it is completed: its fields in order.
+type specFields struct {
 	names  []string
 	values []value.Value
 }
 
-func (d *draft) find(name string) int {
+func (d *specFields) find(name string) int {
 	for i, n := range d.names {
 		if n == name {
 			return i
@@ -26,7 +26,7 @@ func (d *draft) find(name string) int {
 	return -1
 }
 
-func (d *draft) get(name string) value.Value {
+func (d *specFields) get(name string) value.Value {
 	if i := d.find(name); i >= 0 {
 		return d.values[i]
 	}
@@ -34,7 +34,7 @@ func (d *draft) get(name string) value.Value {
 }
 
 // set replaces a field in its place, or appends it.
-func (d *draft) set(name string, v value.Value) {
+func (d *specFields) set(name string, v value.Value) {
 	if i := d.find(name); i >= 0 {
 		d.values[i] = v
 		return
@@ -43,16 +43,16 @@ func (d *draft) set(name string, v value.Value) {
 	d.values = append(d.values, v)
 }
 
-func (d *draft) remove(name string) {
+func (d *specFields) remove(name string) {
 	if i := d.find(name); i >= 0 {
 		d.names = append(d.names[:i:i], d.names[i+1:]...)
 		d.values = append(d.values[:i:i], d.values[i+1:]...)
 	}
 }
 
-// draftOf reads a document; of repeated fields the last one counts.
-func draftOf(spec value.Doc) *draft {
-	d := &draft{}
+// fieldsOf reads a document; of repeated fields the last one counts.
+func fieldsOf(spec value.Doc) *specFields {
+	d := &specFields{}
 	for name, v := range spec.All() {
 		d.set(name, v)
 	}
@@ -60,10 +60,10 @@ func draftOf(spec value.Doc) *draft {
 }
 
 // doc writes the fields as listIndexes shows them: v, key, name, the rest.
-func (d *draft) doc() value.Doc { return d.ordered("v", "key", "name") }
+func (d *specFields) doc() value.Doc { return d.ordered("v", "key", "name") }
 
 // ordered writes the fields, those that are named first.
-func (d *draft) ordered(first ...string) value.Doc {
+func (d *specFields) ordered(first ...string) value.Doc {
 	b := value.NewBuilder()
 	for _, name := range first {
 		if v := d.get(name); !v.IsMissing() {
@@ -87,7 +87,7 @@ var trueOptions = []string{"hidden", "unique", "prepareUnique"}
 // complete converts a checked specification to the form that the catalog
 // stores: with uniform types, defaults and inherited options.
 func complete(spec value.Doc, o ParseOptions) (value.Doc, error) {
-	d := draftOf(spec)
+	d := fieldsOf(spec)
 	for _, name := range []string{"_id", "ns", "dropDups"} {
 		d.remove(name)
 	}
@@ -126,7 +126,7 @@ func complete(spec value.Doc, o ParseOptions) (value.Doc, error) {
 
 // completeCollation writes a collation out in full and moves it to the end,
 // drops a simple one, or inherits that of the collection.
-func completeCollation(d *draft, o ParseOptions) error {
+func completeCollation(d *specFields, o ParseOptions) error {
 	v := d.get("collation")
 	if v.IsMissing() {
 		if o.Collation != nil && !isSimple(o.Collation) && d.get("v").Int32() >= 2 {
@@ -148,7 +148,7 @@ func completeCollation(d *draft, o ParseOptions) error {
 // sphereVersion is the version of new 2dsphere indexes.
 const sphereVersion = 3
 
-func completeSphere(d *draft) error {
+func completeSphere(d *specFields) error {
 	v := d.get("2dsphereIndexVersion")
 	if v.IsMissing() {
 		d.set("2dsphereIndexVersion", value.Int32(sphereVersion))
@@ -162,7 +162,7 @@ func completeSphere(d *draft) error {
 }
 
 // checkLevels checks the resolution of a 2dsphere index.
-func checkLevels(d *draft) error {
+func checkLevels(d *specFields) error {
 	c := levels(d.get("coarsestIndexedLevel"), d.get("finestIndexedLevel"))
 	switch {
 	case c.Coarsest < 0:

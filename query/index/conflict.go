@@ -119,7 +119,7 @@ func textConflict(existing []*Spec, s *Spec) error {
 // Catalog returns the specification in the order in which mongod's catalog has it, and
 // its messages: the flags stand before the key pattern.
 func (s *Spec) Catalog() value.Doc {
-	return draftOf(s.doc).ordered("v", "unique", "hidden", "prepareUnique", "key", "name")
+	return fieldsOf(s.doc).ordered("v", "unique", "hidden", "prepareUnique", "key", "name")
 }
 
 // Same reports whether two specifications are the same in every byte.
@@ -150,7 +150,7 @@ func (s *Spec) WithPrepareUnique(prepare bool) (*Spec, error) {
 
 // WithUnique returns the specification converted to a unique index.
 func (s *Spec) WithUnique() (*Spec, error) {
-	d := draftOf(s.doc)
+	d := fieldsOf(s.doc)
 	d.remove("prepareUnique")
 	d.set("unique", value.Bool(true))
 	return Load(d.doc())
@@ -158,7 +158,7 @@ func (s *Spec) WithUnique() (*Spec, error) {
 
 // with replaces one option; Missing removes it.
 func (s *Spec) with(name string, v value.Value) (*Spec, error) {
-	d := draftOf(s.doc)
+	d := fieldsOf(s.doc)
 	if v.IsMissing() {
 		d.remove(name)
 	} else {

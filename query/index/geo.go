@@ -59,10 +59,12 @@ func (s *Spec) sphereCells(d value.Doc, f *Field) (out cells, many bool, err err
 	for _, v := range shapes {
 		if v.Doc() == nil {
 			name := f.Path[strings.LastIndexByte(f.Path, '.')+1:]
+			// sic: mongod
 			return nil, false, mongoerr.Newf(16755, "Can't extract geo keys: %s  geo element must be an array or object: %s: %v", d, name, v)
 		}
 		g, err := geo.ParseStored(v)
 		if err != nil {
+			// sic: mongod
 			return nil, false, mongoerr.Newf(16755, "Can't extract geo keys: %s  %s", d, mongoerr.From(err).Message)
 		}
 		numbers, ok := g.IndexCells(c)

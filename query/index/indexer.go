@@ -32,7 +32,7 @@ func (s *Spec) Stored() storage.IndexSpec { return storage.IndexSpec{Name: s.Nam
 // given default collation (in full; nil for simple). A collation that does not
 // compile, which no collection has, is ignored.
 func IDSpec(collation value.Doc) *Spec {
-	d := &draft{}
+	d := &specFields{}
 	d.set("v", value.Int32(2))
 	d.set("key", value.Document(value.NewDoc("_id", value.Int32(1))))
 	d.set("name", value.String(reserved.IDIndex))

@@ -34,7 +34,7 @@ type TextOptions struct {
 
 // completeText rewrites the key pattern of a text index to the form with
 // _fts and _ftsx and writes out its options.
-func completeText(d *draft) error {
+func completeText(d *specFields) error {
 	key, weights, err := textPattern(d.get("key").Doc())
 	if err != nil {
 		return err

@@ -331,6 +331,7 @@ func nearGeometry(v value.Value) (*geo.Geometry, error) {
 		err = mongoerr.Newf(mongoerr.BadValue, "GeoJSON of a point has the type %v", t)
 	}
 	if err != nil {
+		// sic: mongod
 		return nil, mongoerr.Newf(mongoerr.BadValue, "invalid point in geo near query $geometry argument: %v  %s",
 			v, mongoerr.From(err).Message)
 	}

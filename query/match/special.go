@@ -19,13 +19,13 @@ func Operators() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// census counts the nodes that need a special index.
-type census struct {
+// specialNodes counts the nodes that need a special index.
+type specialNodes struct {
 	texts, nears int
 	textInNor    bool
 }
 
-func (c *census) visit(n Node, inNor bool) {
+func (c *specialNodes) visit(n Node, inNor bool) {
 	switch n.(type) {
 	case *Text:
 		c.texts++
@@ -43,7 +43,7 @@ func (c *census) visit(n Node, inNor bool) {
 // checkSpecial refuses filters that no plan can serve: $text and $near need an
 // index, and may occur only once and for the whole query.
 func checkSpecial(root Node) error {
-	var c census
+	var c specialNodes
 	c.visit(root, false)
 	switch {
 	case c.texts > 1:

@@ -41,9 +41,9 @@ func (q *Query) stopsEarly(p *Plan) bool {
 	return q.Limit > 0 && (p.Sorted || q.Sort.IsEmpty())
 }
 
-// Patience is the factor by which the work of a cached plan may exceed the
+// replanFactor is the factor by which the work of a cached plan may exceed the
 // expected work before the query is planned again, as in mongod.
-const Patience = 10
+const replanFactor = 10
 
 // Again plans a query with the index that is cached for its shape; coll need
 // not contain any other. It returns nil if the index can no longer serve the
@@ -64,7 +64,7 @@ func Again(q *Query, coll *Collection, c Choice) *Plan {
 			if !p.Uses(c) || q.stopsEarly(p) {
 				continue
 			}
-			limit := max(c.Works*Patience, estimateRanges)
+			limit := max(c.Works*replanFactor, estimateRanges)
 			if pl.estimate(p, limit); p.Examined < limit {
 				return p
 			}

@@ -346,7 +346,7 @@ func (pl *planner) choose(plans []*Plan) *Plan {
 	if len(plans) == 1 {
 		p := plans[0]
 		if p.Type != CollScan {
-			p.Examined = p.guess()
+			p.Examined = p.formEstimate()
 		}
 		return p
 	}
@@ -403,7 +403,7 @@ func (pl *planner) precise(plans []*Plan) (best *Plan) {
 		if p.Type != IndexScan || !p.Exact || !p.Sorted && !pl.q.Sort.IsEmpty() {
 			continue
 		}
-		if p.Examined = p.guess(); best == nil || comparePlans(p, best) < 0 {
+		if p.Examined = p.formEstimate(); best == nil || comparePlans(p, best) < 0 {
 			best, at = p, i
 		}
 	}
@@ -435,8 +435,8 @@ func (pl *planner) costs(plans []*Plan) []float64 {
 	return costs
 }
 
-// guess estimates the entries of a plan without counting.
-func (p *Plan) guess() int64 {
+// formEstimate estimates the entries of a plan without counting.
+func (p *Plan) formEstimate() int64 {
 	switch {
 	case p.Index == nil:
 		n := int64(0)
@@ -458,7 +458,7 @@ func (pl *planner) estimate(p *Plan, limit int64) {
 	case p.Index == nil:
 		return
 	case p.Whole, p.Index.Unique && p.equalities == len(p.Index.Fields), pl.coll.Estimate == nil:
-		p.Examined = p.guess()
+		p.Examined = p.formEstimate()
 		return
 	}
 	n := int64(0)

@@ -141,6 +141,7 @@ func isIntegral(v value.Value) bool {
 
 func (m *bitwise) update(a *applier, e element) (outcome, error) {
 	if !isIntegral(e.value) {
+		// sic: mongod
 		return 0, mongoerr.Newf(mongoerr.BadValue, "Cannot apply $bit to a value of non-integral type.%s has the field %s"+
 			" of non-integer type %s", a.idString(noElement), a.name(), e.kind())
 	}

@@ -61,6 +61,7 @@ func (s *rootStage) Transform(x *stage.Exec, d value.Doc) (value.Doc, error) {
 	}
 	if v.Kind() != value.KindDocument {
 		// mongod has two spaces in front of "must".
+		// sic: mongod
 		return nil, mongoerr.Newf(40228, "%s  must evaluate to an object, but resulting value was: %s. "+
 			"Type of resulting value: '%s'. Input document: %s", s.what, v.Compact(), v.Kind(), value.Document(d).Compact())
 	}

@@ -60,6 +60,7 @@ func (s *Unwind) parseOptions(d value.Doc) (path value.Value, err error) {
 			s.Preserve = f.Bool()
 		case "includeArrayIndex":
 			if f.Kind() != value.KindString || f.Str() == "" {
+				// sic: mongod
 				return path, mongoerr.Newf(28810, "expected a non-empty string for the includeArrayIndex  option to $unwind stage, got %s", f.Kind())
 			}
 			if f.Str()[0] == '$' {

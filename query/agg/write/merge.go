@@ -101,6 +101,7 @@ func (s *mergeStage) option(m *mergeSpec, k string, f value.Value) (err error) {
 		case value.KindArray:
 			s.whenMatched, m.pipeline = "pipeline", f.Doc()
 		default:
+			// sic: mongod
 			return mongoerr.Newf(51191, "$merge 'whenMatched' field  must be either a string or an array, but found %s", f.Kind())
 		}
 	case "whenNotMatched":
@@ -126,6 +127,7 @@ func (s *mergeStage) into(f value.Value) (err error) {
 		return nil
 	case value.KindDocument:
 	default:
+		// sic: mongod
 		return mongoerr.Newf(51178, "$merge 'into' field  must be either a string or an object, but found %s", f.Kind())
 	}
 	for k, v := range stage.WithoutNulls(f.Doc()).All() {
@@ -168,6 +170,7 @@ func (s *mergeStage) on(f value.Value) error {
 			return mongoerr.New(51187, "If explicitly specifying $merge 'on', must include at least one field")
 		}
 	default:
+		// sic: mongod
 		return mongoerr.Newf(51186, "$merge 'on' field  must be either a string or an array of strings, but found %s", f.Kind())
 	}
 	for _, path := range s.target.On {

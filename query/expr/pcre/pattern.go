@@ -34,7 +34,7 @@ type Pattern struct {
 	source, options   string
 	compiled, retried sync.Once
 	back              *regexp2.Regexp // gives up soon
-	patient           *regexp2.Regexp // gives up after BacktrackLimit
+	long              *regexp2.Regexp // gives up after BacktrackLimit
 }
 
 // MaxPattern is the length of the longest pattern in bytes, as in mongod.

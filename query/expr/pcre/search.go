@@ -26,7 +26,7 @@ func (p *Pattern) Match(s string, ask func() error) (bool, error) {
 	if ok, err := p.back.MatchString(s); err == nil { // the engine has no other error than its limit
 		return ok, nil
 	}
-	return patiently(ask, func() (bool, error) { return p.patience().MatchString(s) })
+	return attemptLong(ask, func() (bool, error) { return p.longPattern().MatchString(s) })
 }
 
 // Find returns the first match as pairs of byte offsets (the whole, then each

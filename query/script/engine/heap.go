@@ -12,8 +12,8 @@ const (
 	sizeClasses = 32
 	// nowhere is the end of a list.
 	nowhere = -1
-	// spareUnits is the size of the run for the error when memory is used up.
-	spareUnits = 64
+	// reserveUnits is the size of the run for the error when memory is used up.
+	reserveUnits = 64
 )
 
 // heap is the memory of one scope. It is a range of addresses, of which more and
@@ -22,14 +22,14 @@ const (
 // The range is divided into runs of units. The first and the last unit of each
 // know its length, so that neighbours that are free become one.
 type heap struct {
-	memory memory
-	base   uintptr
-	limit  int // bytes
-	budget *Budget
-	usable int // bytes that are accessible, and taken from the budget
-	used   uint64
-	spare  int32 // a run for the error when memory is used up
-	denied bool  // memory was used up
+	memory  memory
+	base    uintptr
+	limit   int // bytes
+	budget  *Budget
+	usable  int // bytes that are accessible, and taken from the budget
+	used    uint64
+	reserve int32 // a run for the error when memory is used up
+	denied  bool  // memory was used up
 
 	length     []int32 // the length of the run that begins or ends with a unit; negative: it is free
 	next, prev []int32 // the neighbours in the list of free runs, by their first units
@@ -46,12 +46,12 @@ func newHeap(limit int64, budget *Budget) (*heap, error) {
 	for i := range h.free {
 		h.free[i] = nowhere
 	}
-	if !h.grow(spareUnits) {
+	if !h.grow(reserveUnits) {
 		_ = m.release()
 		return nil, ErrMemory
 	}
 	h.unlink(0)
-	h.occupy(0, spareUnits, -h.length[0])
+	h.occupy(0, reserveUnits, -h.length[0])
 	return h, nil
 }
 
@@ -84,9 +84,9 @@ func (h *heap) allocate(bytes uint64) uintptr {
 // deny makes room for the error that the script gets.
 func (h *heap) deny() {
 	h.denied = true
-	if h.spare != nowhere {
-		h.deallocate(h.base + uintptr(h.spare)*unit)
-		h.spare = nowhere
+	if h.reserve != nowhere {
+		h.deallocate(h.base + uintptr(h.reserve)*unit)
+		h.reserve = nowhere
 	}
 }
 

@@ -21,9 +21,9 @@ const (
 
 func init() { regexp2.SetTimeoutCheckPeriod(10 * time.Millisecond) }
 
-// patients has a place for each long attempt, also for those whose operation is over: the
+// longAttempts has a place for each long attempt, also for those whose operation is over: the
 // engine cannot be stopped, so nothing else may begin one until its limit of time is reached.
-var patients = make(chan struct{}, 4*runtime.GOMAXPROCS(0))
+var longAttempts = make(chan struct{}, 4*runtime.GOMAXPROCS(0))
 
 // findBack finds the first match of the backtracking engine from a position.
 func (p *Pattern) findBack(runes []rune, at int, ask func() error) (*regexp2.Match, error) {
@@ -31,13 +31,13 @@ func (p *Pattern) findBack(runes []rune, at int, ask func() error) (*regexp2.Mat
 	if err == nil {
 		return m, nil
 	}
-	return patiently(ask, func() (*regexp2.Match, error) { return p.patience().FindRunesMatchStartingAt(runes, at) })
+	return attemptLong(ask, func() (*regexp2.Match, error) { return p.longPattern().FindRunesMatchStartingAt(runes, at) })
 }
 
-// patience is the pattern with the limit of a long attempt.
-func (p *Pattern) patience() *regexp2.Regexp {
-	p.retried.Do(func() { p.patient, _ = p.compileWith(BacktrackLimit) }) // it has been compiled before
-	return p.patient
+// longPattern is the pattern with the limit of a long attempt.
+func (p *Pattern) longPattern() *regexp2.Regexp {
+	p.retried.Do(func() { p.long, _ = p.compileWith(BacktrackLimit) }) // it has been compiled before
+	return p.long
 }
 
 // attempt is the outcome of a long attempt.
@@ -47,15 +47,15 @@ type attempt[T any] struct {
 	fault any // the value of its panic
 }
 
-// patiently makes a long attempt in a goroutine of its own, so that the caller can end before
+// attemptLong makes a long attempt in a goroutine of its own, so that the caller can end before
 // it does.
-func patiently[T any](ask func() error, find func() (T, error)) (found T, err error) {
+func attemptLong[T any](ask func() error, find func() (T, error)) (found T, err error) {
 	if ask == nil {
 		ask = func() error { return nil }
 	}
 	if err := waiting(ask, func(tick <-chan time.Time) bool {
 		select {
-		case patients <- struct{}{}:
+		case longAttempts <- struct{}{}:
 			return true
 		case <-tick:
 			return false
@@ -68,7 +68,7 @@ func patiently[T any](ask func() error, find func() (T, error)) (found T, err er
 		var a attempt[T]
 		defer func() {
 			a.fault = recover()
-			<-patients
+			<-longAttempts
 			done <- a
 		}()
 		a.found, a.err = find()
