@@ -10,6 +10,12 @@
 // functions given to [Manual.OnJump] run, so that when [Manual.Advance]
 // returns, expiry has seen the new time.
 //
+// # Several servers
+//
+// An engine whose database has a clock is a storage.Timekeeper, and its servers use that
+// clock instead of the system's. The test clock of several servers is a document: each takes
+// it with the news of a move or before its next command, and notes that it has.
+//
 // # Stability
 //
 // Programs may build on this package: what it exports keeps its meaning within

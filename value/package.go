@@ -16,6 +16,16 @@
 // trusted from then on. Write only to a Doc that you have built: stored
 // documents are shared, immutable memory.
 //
+// # Keys
+//
+// Equal numbers have equal keys whatever their type: an order-preserving double, truncated
+// toward zero, followed by the remaining decimal digits if the double is not exact. A key
+// does not distinguish 1 from 1.0, or a missing field from null. A tail after the key, empty
+// in most cases, does, so that an index of ordinary fields without a collation can cover
+// queries. The tail affects only the engine's order of equal keys: uniqueness and look-ups
+// use storage.Index.Order. An index also collects, as a set of bits, which components of its
+// paths have arrays (storage.Multikey).
+//
 // # Stability
 //
 // The package is a preview for authors of engines: it may still change between

@@ -6,4 +6,14 @@
 // the entries of a transaction, and looks up pre- and post-images. The pipeline runs the
 // stages behind $changeStream. A stream ends with an
 // invalidate event, whose token a new stream may start after.
+//
+// # Groups
+//
+// Change streams with the same options form a group. A writer marks the groups that an entry
+// concerns, and wakes each once. Conditions on operationType and ns at the beginning of the
+// pipeline are checked before that, so that an entry that cannot match costs a look-up in a
+// map. A stream reads the entries of writers that ran before it was opened although they are
+// not marked for it: a writer notes the id of its entry before it looks for groups, and a
+// new stream skips nothing up to the greatest id noted. The first stream of a group computes
+// an event, and the others share it.
 package changestream

@@ -10,4 +10,8 @@
 // The log is bounded. [Log.Trimmer] removes the oldest entries, with the pre-images
 // that belong to them. Change streams join groups by [Log.Join]; only entries that concern
 // a group wake it.
+//
+// # Size
+//
+// Until a client reads the log for the first time, its limit is 4 MB.
 package oplog

@@ -10,6 +10,15 @@
 // It needs Go and, for the version, git. The same source and the same version of Go make
 // the same bytes, on any machine: nothing depends on the time, on directories or on the
 // user. It publishes nothing.
+//
+// # Contents
+//
+// Archives, wheels, npm and Debian packages and the formula for Homebrew are written entry
+// by entry with the date of the commit; the binaries are built without names of directories,
+// revision or user settings. Which modules are linked comes from "go list" and must agree
+// with what the binary says of itself; their licence texts come from the module cache, and a
+// licence that is not in the list of licence.go stops the release. packages/install_test.go
+// installs the files by the lines of docs/install.md and runs a test with each.
 package main
 
 import (

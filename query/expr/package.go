@@ -24,5 +24,14 @@
 // Errors carry MongoDB's codes and texts. An expression whose operands are
 // numbers, booleans and dates is evaluated without allocating.
 //
+// # Interruption
+//
+// No command goes on for long after maxTimeMS, killOp, or the end of its client or of the
+// server. Whatever evaluates expressions, conditions and updates counts its steps, and the
+// bytes that it searches as so many steps (Env.Weigh); every thousand steps it looks whether
+// the command was killed. What cannot look, such as a search by Go's regular expressions,
+// reads from something that can, is small, or runs beside its command (package pcre). A long
+// command also lets others go first each time it looks.
+//
 // The package is for the rest of DuskDB: it may change with any version.
 package expr

@@ -40,5 +40,14 @@
 //	                           overlap; union, wildcard              has seen
 //	Plan.rooted                union that is the whole filter        explain: SUBPLAN
 //
+// # Choosing
+//
+// If several indexes can serve a query, the planner counts the entries in the ranges of
+// each, up to a limit, unless the entries of one index are exactly the matching documents.
+// The choice is cached for the shape of the query, together with the collection's indexes.
+// The cache stores only the index; the ranges are computed from the present values, so a
+// cached plan may be slow but never wrong. If it does ten times the expected work, the query
+// is planned again.
+//
 // The package is for the rest of DuskDB: it may change with any version.
 package plan

@@ -18,5 +18,13 @@
 // Package engine has the interpreter and describes why scripts cannot harm the
 // server. prelude.js defines the global functions of scripts.
 //
+// # Writes
+//
+// No script runs while a command holds the storage's write lock (commands/write/apart.go):
+// the command evaluates filters and pipelines with scripts on a snapshot, and applies the
+// result under the lock if the record has not changed by a byte. Otherwise it evaluates the
+// record again; after a hundred times it fails with WriteConflict. Transactions need none of
+// this, because they take the write lock only to commit.
+//
 // The package is for the rest of DuskDB: it may change with any version.
 package script

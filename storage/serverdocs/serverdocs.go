@@ -5,6 +5,16 @@
 //
 // What is derived from such documents and kept in memory belongs into a
 // [Cache], which reads them again when they have changed.
+//
+// # Caches
+//
+// [storage.Engine].Stamp returns a number that changes with every commit to a collection and
+// costs about 40 ns. What is kept in memory of settings, cluster parameters, users, roles
+// and the configuration of the replica set remembers the stamp that it was read at and is
+// read again once the stamp differs, so that no writer has to announce a change. If such a
+// read fails, the command that needed it fails, and the next one tries again. The records of
+// retryable writes are found through a map from session to record id, because each write of
+// a session changes the stamp of their collection.
 package serverdocs
 
 import (

@@ -84,7 +84,7 @@ func TestRefusals(t *testing.T) {
 		{group(`{"$_internalJsReduce": 1}`), "31326: $_internalJsReduce requires a document argument, but found int"},
 		{group(`{"$_internalJsReduce": {"eval": 1}}`), "31244: $_internalJsReduce requires the 'eval' argument to be of type string, or code but found int"},
 		{group(`{"$_internalJsReduce": {"foo": 1}}`), "31243: Invalid argument specified to $_internalJsReduce: foo: 1"},
-		{group(`{"$_internalJsReduce": {"data": 1}}`), "31245: $_internalJsReduce requires 'eval' argument, recieved input: { data: 1 }"}, //nolint:misspell // mongod's spelling
+		{group(`{"$_internalJsReduce": {"data": 1}}`), "31245: $_internalJsReduce requires 'eval' argument, recieved input: { data: 1 }"},       //nolint:misspell // mongod's spelling
 		{group(`{"$_internalJsReduce": {"eval": "f"}}`), "31349: $_internalJsReduce requires 'data' argument, recieved input: { eval: \"f\" }"}, //nolint:misspell // mongod's spelling
 	} {
 		cases = append(cases, aggtest.Case{Name: tt[0], Docs: `[{"_id": 1, "a": 1}]`, Pipeline: tt[0], Err: tt[1]})
