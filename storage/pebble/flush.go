@@ -7,8 +7,8 @@ import "time"
 // as long as there is to repeat. So closing does that beforehand.
 
 const (
-	// leastFlush is the size of a log that opening repeats in no time.
-	leastFlush = 512 << 10
+	// minFlush is the size of a log that opening repeats in no time.
+	minFlush = 512 << 10
 	// flushWithin is how long closing waits for the tables. What is not on disk by
 	// then stays in the log.
 	flushWithin = 10 * time.Second
@@ -21,7 +21,7 @@ func (s *store) flush() (err error) {
 	if !s.persistent() || s.opts.readOnly || s.trouble.refused() != nil {
 		return nil
 	}
-	if s.db.Metrics().WAL.Size < leastFlush {
+	if s.db.Metrics().WAL.Size < minFlush {
 		return nil
 	}
 	defer s.recovered(&err)

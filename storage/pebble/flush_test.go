@@ -10,7 +10,7 @@ import (
 )
 
 // toRepeat are enough records for a log that closing does not leave as it is.
-const toRepeat = 3 * leastFlush / 150
+const toRepeat = 3 * minFlush / 150
 
 // TestCloseFlushes: opening after a stop in the midst of writes has no log to
 // repeat.
@@ -19,7 +19,7 @@ func TestCloseFlushes(t *testing.T) {
 	dir := t.TempDir()
 	e := openAt(t, dir)
 	seed(t, e, 0, toRepeat)
-	if m := e.store.db.Metrics(); m.WAL.Size < leastFlush || m.Flush.Count > 0 {
+	if m := e.store.db.Metrics(); m.WAL.Size < minFlush || m.Flush.Count > 0 {
 		t.Fatalf("a log of %d bytes, %d flushes", m.WAL.Size, m.Flush.Count)
 	}
 	must(t, e.Close())

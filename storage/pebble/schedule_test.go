@@ -12,8 +12,8 @@ import (
 	"github.com/duskdb/duskdb/storage/storagetest"
 )
 
-// patience is how long a test waits for what is expected at once.
-const patience = 30 * time.Second
+// maxWait is how long a test waits for what is expected at once.
+const maxWait = 30 * time.Second
 
 // merges is a Pebble with merges to be done.
 type merges struct {
@@ -51,7 +51,7 @@ func (m *merges) wait(t *testing.T) pebble.CompactionGrantHandle {
 	select {
 	case h := <-m.began:
 		return h
-	case <-time.After(patience):
+	case <-time.After(maxWait):
 		t.Fatal("no merge began")
 		return nil
 	}
@@ -111,7 +111,7 @@ func TestOpenBeforeMerges(t *testing.T) {
 		select {
 		case <-isOpen:
 			close(began)
-		case <-time.After(patience):
+		case <-time.After(maxWait):
 		}
 		return nil
 	}
@@ -120,7 +120,7 @@ func TestOpenBeforeMerges(t *testing.T) {
 	close(isOpen)
 	select {
 	case <-began:
-	case <-time.After(patience):
+	case <-time.After(maxWait):
 		t.Error("opening waited for a merge, or there was none")
 	}
 	if n := count(t, e); n != 106 {

@@ -29,7 +29,7 @@ const (
 // reserve is what is kept of a disk of a size.
 func reserve(total uint64) uint64 { return min(reserved, total/reservedOfDisk) }
 
-// measureEach is the least time between two looks at the disk that writes wait
+// measureEach is the shortest time between two looks at the disk that writes wait
 // for.
 const measureEach = 100 * time.Millisecond
 
@@ -76,9 +76,9 @@ func (s *store) tight() bool {
 	return err == nil && free < reserve(total)/lastOfReserved
 }
 
-// mostCrowded is how many merges of tables may fail for want of space until a manual
+// maxCrowded is how many merges of tables may fail for want of space until a manual
 // compaction gives up: it waits for merges that Pebble tries again, over and over.
-const mostCrowded = 5
+const maxCrowded = 5
 
 var errCrowded = fmt.Errorf("%w: too little space for a merge of tables", syscall.ENOSPC)
 
@@ -91,7 +91,7 @@ func (s *store) whenCrowded(ctx context.Context, end func()) *atomic.Bool {
 	}
 	crowded := new(atomic.Bool)
 	s.background.Go(func() {
-		for range mostCrowded {
+		for range maxCrowded {
 			select {
 			case <-s.trouble.merge:
 			case <-ctx.Done():

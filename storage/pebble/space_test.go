@@ -86,7 +86,7 @@ func TestCompactGivesUp(t *testing.T) {
 	defer s.background.Wait()
 	ctx, cancel := context.WithCancel(t.Context())
 	crowded := s.whenCrowded(ctx, cancel)
-	for range 10 * mostCrowded {
+	for range 10 * maxCrowded {
 		s.trouble.compacted(pebble.CompactionInfo{Err: errors.New("of the disk")})
 	}
 	if ctx.Err() != nil || crowded.Load() {

@@ -64,14 +64,14 @@ func wantConflict(tb testing.TB, what string, err error) {
 }
 
 // eventually tries something until there is no conflict any more.
-func eventually(tb testing.TB, most time.Duration, what string, try func() error) {
+func eventually(tb testing.TB, max time.Duration, what string, try func() error) {
 	tb.Helper()
 	for begun := clock.System().Now(); ; {
 		err := try()
 		if err == nil {
 			return
 		}
-		if took := clock.System().Now().Sub(begun); took > most || !errors.Is(err, storage.ErrConflict) {
+		if took := clock.System().Now().Sub(begun); took > max || !errors.Is(err, storage.ErrConflict) {
 			tb.Fatalf("%s after %v: %v", what, took, err)
 		}
 		<-clock.System().After(20 * time.Millisecond)
@@ -301,14 +301,14 @@ func TestClaimTrips(t *testing.T) {
 	for i := range int32(20) {
 		must(t, plain(e, adds(i)))
 	}
-	least := map[string]int64{}
+	lowest := map[string]int64{}
 	measure := func(name string, do func() error) {
 		t.Helper()
 		before := trips.Load()
 		must(t, do())
 		n := trips.Load() - before
-		if old, ok := least[name]; !ok || n < old { // a beat may come between
-			least[name] = n
+		if old, ok := lowest[name]; !ok || n < old { // a beat may come between
+			lowest[name] = n
 		}
 	}
 	for i := range int32(3) {
@@ -328,9 +328,9 @@ func TestClaimTrips(t *testing.T) {
 		measure("the commit", func() error { return txn.Commit(ctx) })
 	}
 	for name, most := range map[string]int64{"the first update": 4, "a further update": 2, "an update of the same": 0, "an insert": 1, "the commit": 8} {
-		t.Logf("%s: %d round trips", name, least[name])
-		if least[name] > most {
-			t.Errorf("%s: %d round trips, want at most %d", name, least[name], most)
+		t.Logf("%s: %d round trips", name, lowest[name])
+		if lowest[name] > most {
+			t.Errorf("%s: %d round trips, want at most %d", name, lowest[name], most)
 		}
 	}
 }

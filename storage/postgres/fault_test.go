@@ -243,7 +243,7 @@ func TestTrips(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name string
-		most int64
+		max int64
 		do   func() error
 	}{
 		{"find by _id", 1, func() error {
@@ -293,20 +293,20 @@ func TestTrips(t *testing.T) {
 			})
 		}},
 	} {
-		least := int64(1 << 30) // a beat may come between
+		lowest := int64(1 << 30) // a beat may come between
 		for range 3 {
 			before := trips.Load()
 			if err := tt.do(); err != nil {
 				var dup *storage.DuplicateKeyError
-				if !errors.As(err, &dup) || least == 1<<30 {
+				if !errors.As(err, &dup) || lowest == 1<<30 {
 					t.Fatalf("%s: %v", tt.name, err)
 				}
 				break
 			}
-			least = min(least, trips.Load()-before)
+			lowest = min(lowest, trips.Load()-before)
 		}
-		if least > tt.most {
-			t.Errorf("%s: %d round trips, want at most %d", tt.name, least, tt.most)
+		if lowest > tt.max {
+			t.Errorf("%s: %d round trips, want at most %d", tt.name, lowest, tt.max)
 		}
 	}
 	before, begun := trips.Load(), clock.System().Now()

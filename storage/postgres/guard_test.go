@@ -44,9 +44,9 @@ func moves(tb testing.TB, uri, schema string) {
 	must(tb, err)
 }
 
-// mostHindered is how long others may be hindered by a server that has stopped: 10
+// maxHindered is how long others may be hindered by a server that has stopped: 10
 // seconds, and what a busy machine adds.
-const mostHindered = 25 * time.Second
+const maxHindered = 25 * time.Second
 
 // TestStoppedInCommit: a server that stops while it has the lock of the head loses it,
 // and its commit happens once when it goes on.
@@ -77,7 +77,7 @@ func TestStoppedInCommit(t *testing.T) {
 	<-locked
 	begun := clock.System().Now()
 	must(t, insert(b, value.Int32(2)))
-	if took := clock.System().Now().Sub(begun); took > mostHindered {
+	if took := clock.System().Now().Sub(begun); took > maxHindered {
 		t.Errorf("the other server was hindered for %v", took)
 	} else {
 		t.Logf("the other server was hindered for %v", took)
@@ -139,7 +139,7 @@ func TestStoppedInMessage(t *testing.T) {
 	must(t, err)
 	begun := clock.System().Now()
 	must(t, insert(e, value.Int32(1)))
-	if took := clock.System().Now().Sub(begun); took > mostHindered {
+	if took := clock.System().Now().Sub(begun); took > maxHindered {
 		t.Errorf("a commit was hindered for %v", took)
 	}
 }

@@ -69,7 +69,7 @@ func (m *members) run() {
 			c, err = m.connect(ctx)
 		}
 		if err == nil {
-			err = m.pulse(ctx, c)
+			err = m.heartbeat(ctx, c)
 		}
 		if err == nil && m.now() > swept+sweepBeats*beat {
 			swept = m.now()
@@ -127,8 +127,8 @@ func (m *members) connect(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
-// pulse is one beat.
-func (m *members) pulse(ctx context.Context, c *conn) error {
+// heartbeat is one beat.
+func (m *members) heartbeat(ctx context.Context, c *conn) error {
 	ctx, end := context.WithTimeout(ctx, lifetime/2)
 	defer end()
 	at, floor := m.now(), m.s.newest.Load()

@@ -19,13 +19,13 @@ type pool struct {
 	ended   bool
 }
 
-func newPool(most int, open func(context.Context) (*conn, error)) *pool {
-	return &pool{open: open, room: make(chan struct{}, most)}
+func newPool(max int, open func(context.Context) (*conn, error)) *pool {
+	return &pool{open: open, room: make(chan struct{}, max)}
 }
 
-// patience is how long a read waits for a connection before it opens one beyond the
+// maxWait is how long a read waits for a connection before it opens one beyond the
 // limit: it may be part of something that has one already.
-const patience = 250 * time.Millisecond
+const maxWait = 250 * time.Millisecond
 
 // lease is a connection from the pool.
 type lease struct {
@@ -40,7 +40,7 @@ func (p *pool) get(ctx context.Context) (lease, error) {
 	case p.room <- struct{}{}:
 	default:
 		p.metrics.waits.Add(1)
-		timer := clock.System().NewTimer(patience)
+		timer := clock.System().NewTimer(maxWait)
 		defer timer.Stop()
 		select {
 		case p.room <- struct{}{}:

@@ -15,7 +15,7 @@ import (
 //
 // A measurement says that the database's time is within half a round trip of a value.
 // The clock takes those that say more than it knows, and those that contradict it. If it
-// is behind, it goes forward at once. If it is ahead by less than mostSlow, it
+// is behind, it goes forward at once. If it is ahead by less than maxSlow, it
 // runs at half of its speed until they agree, so that time never goes backwards because
 // of the error of a measurement, or after a change to a standby whose clock is a little behind. If it is ahead by
 // more, the database's clock was set back, and the clock follows it, as a server without a
@@ -38,8 +38,8 @@ type pace struct {
 }
 
 const (
-	// mostSlow is what the clock makes good by running slowly.
-	mostSlow = time.Second
+	// maxSlow is what the clock makes good by running slowly.
+	maxSlow = time.Second
 	// drift is the error that a second adds: clocks of machines differ in speed.
 	drift = 100 * time.Microsecond
 	// measureEvery is how often the database's time is measured by a round trip of its own.
@@ -114,7 +114,7 @@ func (c *dbClock) measured(r reading) (back time.Duration) {
 		switch {
 		case ahead.Abs() <= half+known && half >= known:
 			return 0 // nothing new
-		case ahead > mostSlow:
+		case ahead > maxSlow:
 			back = ahead
 		case ahead > 0:
 			next.shown, next.slow = now, 2*ahead

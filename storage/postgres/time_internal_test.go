@@ -43,10 +43,10 @@ func (w *world) read(there, back time.Duration) reading {
 // off is by how much the clock is ahead of the truth.
 func (w *world) off() time.Duration { return w.c.Now().Sub(w.truth()) }
 
-func within(t *testing.T, what string, got, least, most time.Duration) {
+func within(t *testing.T, what string, got, min, max time.Duration) {
 	t.Helper()
-	if got < least || got > most {
-		t.Errorf("%s: %v, want %v to %v", what, got, least, most)
+	if got < min || got > max {
+		t.Errorf("%s: %v, want %v to %v", what, got, min, max)
 	}
 }
 

@@ -239,8 +239,8 @@ func sortOut(w *kv.WriteSet) *rows {
 
 // What one statement writes at most.
 const (
-	mostWritten      = 10_000
-	mostWrittenBytes = 16 << 20
+	maxWritten      = 10_000
+	maxWrittenBytes = 16 << 20
 )
 
 func (r *rows) queue(c *conn, version int64) {
@@ -279,7 +279,7 @@ func numbers(c *conn, s *statement, list []uint32) {
 func parts(list []kv.Write, fn func(nums, keys, values array)) {
 	for len(list) > 0 {
 		n, keyBytes, valueBytes := 0, 0, 0
-		for n < len(list) && n < mostWritten && keyBytes+valueBytes < mostWrittenBytes {
+		for n < len(list) && n < maxWritten && keyBytes+valueBytes < maxWrittenBytes {
 			keyBytes += len(list[n].Key)
 			valueBytes += len(list[n].Value)
 			n++

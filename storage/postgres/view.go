@@ -387,9 +387,9 @@ func (a *answers) ranges(c *conn, ranges []kvshared.ReadRange) {
 const (
 	firstRows   = 128
 	resumedRows = 320
-	mostRows    = 1024
-	mostWanted  = 4096
-	mostBytes   = 4 << 20
+	maxRows    = 1024
+	maxWanted  = 4096
+	maxBytes   = 4 << 20
 )
 
 func (a *answers) readPage(c *conn, p *kvshared.Page) {
@@ -403,14 +403,14 @@ func (a *answers) readPage(c *conn, p *kvshared.Page) {
 		if p.Resumed {
 			a.limit = resumedRows
 		}
-		a.limit = min(a.limit<<min(2*p.Before, 8), mostRows)
+		a.limit = min(a.limit<<min(2*p.Before, 8), maxRows)
 		if p.Wanted > 0 {
-			a.limit = min(p.Wanted, mostWanted)
+			a.limit = min(p.Wanted, maxWanted)
 		}
 		if size := a.sizes.of(num, p.Joined); size > 0 {
-			a.limit = max(min(a.limit, mostBytes/max(size, p.Size)), 4)
+			a.limit = max(min(a.limit, maxBytes/max(size, p.Size)), 4)
 		} else if p.Size > 0 {
-			a.limit = max(min(a.limit, mostBytes/p.Size), 4)
+			a.limit = max(min(a.limit, maxBytes/p.Size), 4)
 		} else if p.Joined || lo[0] == 'r' {
 			a.limit = min(a.limit, firstRows)
 		}

@@ -104,15 +104,15 @@ func TestWriterTrips(t *testing.T) {
 	defer e.Close()
 	create(t, e, ns, storagetest.UniqueSpec("_id"))
 	must(t, insert(e, value.Int32(1)))
-	least, updates := int64(1<<30), int32(0)
+	lowest, updates := int64(1<<30), int32(0)
 	for range 5 { // a heartbeat may come between
 		before := trips.Load()
 		must(t, increment(e, 1))
 		updates++
-		least = min(least, trips.Load()-before)
+		lowest = min(lowest, trips.Load()-before)
 	}
-	if least != 1 {
-		t.Errorf("an update of a document that was written lately takes %d trips, want 1", least)
+	if lowest != 1 {
+		t.Errorf("an update of a document that was written lately takes %d trips, want 1", lowest)
 	}
 	other := serversIn(t, schema, 1)[0]
 	for range 3 {
