@@ -2,10 +2,10 @@ package ttl
 
 import (
 	"context"
-	"runtime"
 	"time"
 
 	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/internal/runtimehints"
 )
 
 // # Pacing
@@ -105,7 +105,7 @@ func (p *pacer) yield() {
 	if !shared {
 		p.adapt(took, idleTarget)
 		p.owed = 0
-		runtime.Gosched()
+		runtimehints.Yield()
 		return
 	}
 	p.adapt(took, busyTarget)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"runtime"
 	"time"
 
 	"github.com/duskdb/duskdb/commands/limits"
@@ -13,6 +12,7 @@ import (
 	"github.com/duskdb/duskdb/commands/session"
 	"github.com/duskdb/duskdb/internal/auth"
 	"github.com/duskdb/duskdb/internal/mongoerr"
+	"github.com/duskdb/duskdb/internal/runtimehints"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -40,7 +40,7 @@ type Call struct {
 	steps     int         // counted up to longSteps
 	Work      *workspace  // that the Call is part of; nil for work of the server itself
 	forgotten bool        // nothing uses the Call when the command is over
-	long      bool        // another thread was woken, see TakesLong
+	long      bool        // whether TakesLong was called
 }
 
 // Authorization is the user of a command and the user's privileges.
@@ -257,7 +257,7 @@ func (c *Call) Step() error {
 	if c.steps < longSteps {
 		c.steps++
 	} else if c.writing == nil { // a writer's lock is not held any longer
-		runtime.Gosched() // else another connection's request waits for a slice of time of each long command
+		runtimehints.Yield() // else another connection's request waits for a slice of time of each long command
 	}
 	if c.Work != nil && c.writing == nil && !c.ChangeStream && c.Transaction() == nil {
 		_ = c.Svc.Turns.Step(c.Ctx, &c.turn, c.Began) // fails only if the command is interrupted

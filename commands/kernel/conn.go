@@ -44,10 +44,6 @@ type Conn struct {
 	OwnCursors  bool
 	greetedBack bool // it has got the service id
 
-	// servedWithLong is how many requests the server had served when it had served the last
-	// long command of the connection, and nothing beside it; 0 if there was none.
-	servedWithLong atomic.Int64
-
 	inTxn *session.Session // of the last transaction, if FromBalancer
 
 	Mu          sync.Mutex // guards the fields up to Compression

@@ -8,7 +8,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"runtime"
 
 	"github.com/duskdb/duskdb/value"
 )
@@ -36,21 +35,12 @@ func (c *Console) pass(w http.ResponseWriter, r *http.Request, reply io.Reader) 
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")
 	_ = http.NewResponseController(w).SetWriteDeadline(c.options.Clock.Now().Add(answerTime))
-	out := bufio.NewWriterSize(yielding{w}, passBuffer)
+	out := bufio.NewWriterSize(w, passBuffer)
 	if err := value.WriteJSON(out, bufio.NewReaderSize(reply, passBuffer), r.URL.Query().Get("json") == "canonical"); err != nil {
 		return err
 	}
 	_ = out.WriteByte('\n')
 	return out.Flush()
-}
-
-// yielding lets others run after each part of a reply: to turn megabytes into JSON takes long.
-type yielding struct{ io.Writer }
-
-// Write implements io.Writer.
-func (y yielding) Write(b []byte) (int, error) {
-	defer runtime.Gosched()
-	return y.Writer.Write(b)
 }
 
 // passBuffer is the size of the buffers between the server and a client.

@@ -33,6 +33,10 @@ var imports = map[string]string{
 	"value":               "",
 	"wire":                "internal/mongoerr value",
 
+	// What Go's scheduler is told.
+	"internal/runtimehints":  "",
+	"storage/internal/share": "internal/runtimehints storage value",
+
 	// The language: pure functions over documents, never sees storage.
 	"query/collation": "internal/mongoerr value",
 	"query/expr/*":    language + " clock query/expr/* query/script",
@@ -82,7 +86,7 @@ var imports = map[string]string{
 	"internal/auth": "clock internal/mongoerr internal/reserved storage storage/serverdocs value",
 	"queue":         "clock internal/mongoerr internal/reserved storage storage/serverdocs ttl value",
 	"timeseries":    "clock internal/mongoerr query/* internal/bsoncolumn internal/reserved storage value",
-	"ttl":           "clock internal/mongoerr internal/histogram internal/reserved storage value",
+	"ttl":           "clock internal/mongoerr internal/histogram internal/reserved internal/runtimehints storage value",
 
 	// The commands.
 	// Its rooms, from the ground up: small things that everybody needs, then what
@@ -149,7 +153,7 @@ const language = "clock internal/mongoerr query/collation value"
 
 // parts is what the rooms of the commands may use of the rest of the server: never a
 // socket, nor an engine.
-const parts = "internal/auth clock internal/mongoerr query/* queue internal/reserved storage storage/serverdocs storage/stream timeseries ttl value"
+const parts = "internal/auth clock internal/mongoerr query/* queue internal/reserved internal/runtimehints storage storage/serverdocs storage/stream timeseries ttl value"
 
 // shared are the rooms that the running command is made of, rules those that say what
 // holds for all commands, running those that a family uses besides.

@@ -4,10 +4,10 @@ package share
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
 	"sync"
 
+	"github.com/duskdb/duskdb/internal/runtimehints"
 	"github.com/duskdb/duskdb/storage"
 )
 
@@ -211,7 +211,7 @@ func (q *Queue) lead(h Engine, own *update) {
 	}()
 	for !q.isTaken(own) {
 		if q.alone < lonely || q.alone%probe == 0 {
-			runtime.Gosched() // let goroutines that are about to write join
+			runtimehints.Yield() // to goroutines that are about to write, and may join
 		}
 		group := q.take(own.group[:0])
 		own.group = group
