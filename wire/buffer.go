@@ -35,9 +35,6 @@ func (s *scratch) release() {
 	}
 }
 
-// forget drops the buffer, because slices of it are still in use.
-func (s *scratch) forget() { s.b, s.first = s.first, nil }
-
 // reserve makes room for n bytes, from the pool if possible; the content of
 // the buffer is lost.
 func (s *scratch) reserve(n int) {

@@ -16,9 +16,8 @@
 // # Reading
 //
 // A [Reader] reads one message at a time into a buffer that it reuses. What it
-// returns aliases that buffer and is valid until the next read, or for as long
-// as anyone holds it after [Reader.Detach]. Nothing is allocated for a small
-// message.
+// returns aliases that buffer and is valid until the next read. Nothing is
+// allocated for a small message.
 //
 // Nothing a peer announces is believed: a length is checked before memory is
 // taken, the buffer of a huge message grows as its bytes arrive, and

@@ -25,7 +25,7 @@ type Reader struct {
 	budget Budget
 	held   int // taken from the budget
 
-	// The last message of each kind, reused unless it was detached.
+	// The last message of each kind, reused.
 	msg   *Msg
 	query *Query
 	reply *Reply
@@ -33,9 +33,7 @@ type Reader struct {
 
 // NewReader returns a Reader over r.
 func NewReader(r io.Reader) *Reader {
-	rd := &Reader{in: bufio.NewReaderSize(r, inputBuffer)}
-	rd.renew()
-	return rd
+	return &Reader{in: bufio.NewReaderSize(r, inputBuffer), msg: new(Msg), query: new(Query), reply: new(Reply)}
 }
 
 // Budget limits the memory of the large messages that all Readers of a server
@@ -88,10 +86,8 @@ func (r *Reader) begun(head []byte) error {
 	return nil
 }
 
-func (r *Reader) renew() { r.msg, r.query, r.reply = new(Msg), new(Query), new(Reply) }
-
 // ReadMessage reads the next message. The message and everything in it are
-// valid until the next call; see [Reader.Detach].
+// valid until the next call.
 //
 // At the end of input between two messages the error is io.EOF. When the
 // message was read but breaks the protocol, the error is an *[Error], and
@@ -111,10 +107,6 @@ func (r *Reader) ReadMessage() (Message, error) {
 	}
 	return r.parse(b, compressor)
 }
-
-// Buffered reports whether more input is at hand already: a reason to answer
-// first and flush later.
-func (r *Reader) Buffered() bool { return r.in.Buffered() > 0 }
 
 // Pending is how many bytes of the next messages are at hand.
 func (r *Reader) Pending() int { return r.in.Buffered() }
@@ -144,14 +136,6 @@ func (r *Reader) Next() (Header, error) {
 		return Header{}, ErrHTTP
 	}
 	return parseHeader(head), nil
-}
-
-// Detach gives the last message away with the memory behind it: it stays
-// valid as long as anyone holds it, and the next read takes new memory.
-func (r *Reader) Detach() {
-	r.frame.forget()
-	r.plain.forget()
-	r.renew()
 }
 
 // readFrame reads one message as bytes, header included.

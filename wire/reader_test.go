@@ -105,40 +105,6 @@ func TestLargestMessage(t *testing.T) {
 	}
 }
 
-func TestBuffered(t *testing.T) {
-	b := message(0, value.EmptyDoc)
-	r := NewReader(bytes.NewReader(append(bytes.Clone(b), b...)))
-	for _, want := range []bool{true, false} {
-		if _, err := r.ReadMessage(); err != nil {
-			t.Fatal(err)
-		}
-		if r.Buffered() != want {
-			t.Errorf("buffered %v, want %v", r.Buffered(), want)
-		}
-	}
-}
-
-func TestDetach(t *testing.T) {
-	one, two := doc(t, bson.D{{Key: "a", Value: 1}}), doc(t, bson.D{{Key: "b", Value: 2}})
-	for _, z := range []Compressor{Uncompressed, Snappy} {
-		in := AppendCompressed(nil, message(0, one, NewSequence("s", one)), z)
-		in = AppendCompressed(in, message(MoreToCome, two, NewSequence("t", two)), z)
-		r := NewReader(bytes.NewReader(in))
-		m, err := r.ReadMessage()
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Detach()
-		if _, err = r.ReadMessage(); err != nil {
-			t.Fatal(err)
-		}
-		first := m.(*Msg)
-		if !bytes.Equal(first.Body, one) || first.Flags != 0 || first.Sequences[0].ID != "s" || !bytes.Equal(first.Sequences[0].Bytes(), one) {
-			t.Errorf("%v: a detached message has changed: %+v", z, first)
-		}
-	}
-}
-
 func TestHTTP(t *testing.T) {
 	_, err := readOne([]byte("GET / HTTP/1.1\r\nHost: localhost:27017\r\n\r\n"))
 	if err != ErrHTTP || !IsFatal(err) {

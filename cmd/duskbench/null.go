@@ -101,7 +101,7 @@ func serveNull(conn io.ReadWriter) {
 		if err := n.answer(m); err != nil {
 			return
 		}
-		if in.Buffered() || len(n.out) == 0 {
+		if in.Pending() > 0 || len(n.out) == 0 {
 			continue
 		}
 		if _, err := conn.Write(n.out); err != nil {
