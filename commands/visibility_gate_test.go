@@ -42,7 +42,7 @@ var readsStored = map[string]string{
 	"oplog.loggedCollection.DeleteRange": "the log of what is removed",
 	"oplog.loggedCollection.Truncate":    "the log of what is removed",
 	"write.deleteMeasurements":           measured,
-	"write.updateBucket":                 measured,
+	"write.metaUpdate.bucket":            measured,
 	"cluster.DropKey":                    own,
 	"cluster.Hosts":                      own,
 	"cluster.KeyOf":                      own,

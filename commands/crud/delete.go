@@ -74,5 +74,6 @@ func deleteStatement(c *kernel.Call, w *write.BatchWrite, i int, s *write.Delete
 		return out, err
 	}
 	m := s.Modification(w.NS, let)
-	return modify(c, &m)
+	_, out, err := write.Modify(c, &m)
+	return out, err
 }

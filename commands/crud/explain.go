@@ -102,11 +102,12 @@ func explainWrite(c *kernel.Call, m *write.Modification, stage string, body valu
 	if err != nil {
 		return err
 	}
-	if err := CompileModification(c, m, info); err != nil {
+	run, err := write.Compile(c, m, info)
+	if err != nil {
 		return err
 	}
-	m.Query.Matcher = e.Query.Matcher // a look-up by _id is not compiled
-	e.Change, e.Exec, e.Query = m, m.Exec, &m.Query
+	run.Query.Matcher = e.Query.Matcher // a look-up by _id is not compiled
+	e.Change, e.Exec, e.Query = run, run.Exec, &run.Query
 	e.Exec.Explained = true
 	e.Shape.Write = stage
 	return e.Append(body)

@@ -88,14 +88,18 @@ func (a *findAndModifyArgs) modification(ns storage.Namespace) write.Modificatio
 
 // modifyOne runs a findAndModify, or answers it as an earlier attempt was answered.
 func modifyOne(c *kernel.Call, a *findAndModifyArgs, m write.Modification) error {
-	out, err := write.Retried(c, 0, func() (write.Updated, error) { return modify(c, &m) })
-	if err == nil && m.Exec == nil { // the answer to an earlier attempt
+	var run *write.Run
+	out, err := write.Retried(c, 0, func() (out write.Updated, err error) {
+		run, out, err = write.Modify(c, &m)
+		return out, err
+	})
+	if err == nil && run == nil { // the answer to an earlier attempt
 		var info *storage.Info
 		if info, err = exec.Lookup(c, m.NS); err == nil {
-			err = CompileModification(c, &m, info)
+			run, err = write.Compile(c, &m, info)
 		}
 	}
-	return replyModified(c, a, &m, out, err)
+	return replyModified(c, a, run, out, err)
 }
 
 // checkRetriedModify refuses a retried command that differs from the one that was run.
@@ -142,8 +146,8 @@ func (a *findAndModifyArgs) check() error {
 	return nil
 }
 
-// replyModified writes the reply; m is nil if the whole document is returned.
-func replyModified(c *kernel.Call, a *findAndModifyArgs, m *write.Modification, out write.Updated, err error) error {
+// replyModified writes the reply; run is nil if the whole document is returned.
+func replyModified(c *kernel.Call, a *findAndModifyArgs, run *write.Run, out write.Updated, err error) error {
 	if err != nil {
 		return err
 	}
@@ -152,7 +156,7 @@ func replyModified(c *kernel.Call, a *findAndModifyArgs, m *write.Modification, 
 		doc = out.New
 	}
 	if doc != nil && a.Fields != nil && !a.Fields.IsEmpty() {
-		if doc, err = projectResult(m, doc); err != nil {
+		if doc, err = run.Project(doc); err != nil {
 			return err
 		}
 	}
@@ -179,13 +183,4 @@ func replyModified(c *kernel.Call, a *findAndModifyArgs, m *write.Modification, 
 	}
 	c.AppendRetried()
 	return nil
-}
-
-// projectResult applies the fields option to the document that is returned.
-func projectResult(m *write.Modification, doc value.Doc) (value.Doc, error) {
-	p := m.Projection
-	if p == nil {
-		return doc, nil
-	}
-	return p.Apply(m.Exec.Env, nil, doc)
 }

@@ -67,9 +67,9 @@ type Explanation struct {
 	Query     *canonical.Query
 	Shape     plan.Shape
 	verbosity string
-	access    *exec.AccessPath    // how an aggregation reads its collection
-	Change    *write.Modification // the write that is explained; nil for other commands
-	take      int64               // how many records a pipeline takes, 0: all
+	access    *exec.AccessPath // how an aggregation reads its collection
+	Change    *write.Run       // the write that is explained; nil for other commands
+	take      int64            // how many records a pipeline takes, 0: all
 }
 
 // Find explains a find. One on a view or a time series is explained as the

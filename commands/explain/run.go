@@ -5,7 +5,6 @@ import (
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/query/plan"
-	"github.com/duskdb/duskdb/query/update"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -79,14 +78,14 @@ func (e *Explanation) needed(a *exec.AccessPath) int64 {
 func (e *Explanation) consider(o *outcome, r storage.Record) error {
 	o.matched++
 	o.bytes += int64(len(r.Doc))
-	if e.Change == nil || e.Change.Compile == nil {
+	if e.Change == nil || e.Change.Removes() {
 		return nil
 	}
 	_, position, err := e.Query.Matcher.MatchWithPosition(e.Exec.Env, r.Doc)
 	if err != nil {
 		return err
 	}
-	_, modified, err := e.Change.Compile.Apply(e.Exec.Env, r.Doc, update.ApplyOptions{Position: position})
+	_, modified, err := e.Change.Apply(r.Doc, position)
 	if modified {
 		o.modified++
 	}

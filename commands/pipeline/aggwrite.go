@@ -346,7 +346,7 @@ func (w *mergeWriter) applyAll(docs []value.Doc, change func(i int, old value.Do
 // write lock, and writes the result if the stored document is still the same (see
 // apart.go in package write).
 func (w *mergeWriter) applyApart(docs []value.Doc, change func(i int, old value.Doc) (value.Doc, error)) error {
-	for range write.MostJudgings {
+	for range write.MaxScriptRuns {
 		seen, err := w.look(docs[0])
 		if err != nil {
 			return kernel.Translate(w.ns, err)

@@ -17,18 +17,18 @@ import (
 // the same. In a multi-document transaction a script may run directly, since the
 // transaction takes the write lock only to commit.
 
-// MostJudgings is how often a script is run on a record that other clients keep changing.
-const MostJudgings = 100
+// MaxScriptRuns is how often a script is run on a record that other clients keep changing.
+const MaxScriptRuns = 100
 
-// FindScripts finds out whether a modification runs JavaScript. If it does, a filter by _id
+// findScripts finds out whether a modification runs JavaScript. If it does, a filter by _id
 // is executed like any other filter.
-func FindScripts(c *kernel.Call, m *Modification, meta *catalog.Meta) error {
+func (r *Run) findScripts(c *kernel.Call, meta *catalog.Meta) error {
 	if c.Transaction() != nil {
 		return nil
 	}
-	q := &m.Query
-	m.scripted = q.Matcher != nil && q.Matcher.Scripted() != "" || m.Update.Kind() == value.KindArray && agg.RunsScripts(m.Update)
-	if !m.scripted || q.Matcher != nil {
+	q := &r.Query
+	r.scripted = q.Matcher != nil && q.Matcher.Scripted() != "" || r.Update.Kind() == value.KindArray && agg.RunsScripts(r.Update)
+	if !r.scripted || q.Matcher != nil {
 		return nil
 	}
 	return canonical.CompileFilter(c, q, meta)
@@ -42,7 +42,7 @@ type lookUp func(tx storage.Tx) (storage.Collection, storage.Record, bool, error
 // If the record has changed in between, apart calls judge again. It skips a record
 // that no longer exists.
 func apart(c *kernel.Call, ns storage.Namespace, find lookUp, judge func(*catalog.Meta, storage.Record) (bool, error), change func(storage.Tx, storage.Collection, storage.Record) error) error {
-	for range MostJudgings {
+	for range MaxScriptRuns {
 		var seen storage.Record
 		var info *storage.Info
 		err := c.View(func(tx storage.Tx) error {
@@ -78,11 +78,11 @@ func apart(c *kernel.Call, ns storage.Namespace, find lookUp, judge func(*catalo
 }
 
 // modifyJudged applies a modification that runs JavaScript to one record.
-func modifyJudged(c *kernel.Call, m *Modification, id storage.RecordID) (out Updated, err error) {
+func modifyJudged(c *kernel.Call, m *Run, id storage.RecordID) (out Updated, err error) {
 	var v verdict
 	find := func(tx storage.Tx) (coll storage.Collection, r storage.Record, ok bool, err error) {
 		out = Updated{}
-		if coll, err = exec.StillThere(tx, m.NS, m.Collection); err == nil {
+		if coll, err = exec.StillThere(tx, m.NS, m.collection); err == nil {
 			r, ok, err = c.Visible(coll).Get(id)
 		}
 		return coll, r, ok, err

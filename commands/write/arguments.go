@@ -2,12 +2,7 @@ package write
 
 import (
 	"github.com/duskdb/duskdb/commands/args"
-	"github.com/duskdb/duskdb/commands/canonical"
-	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/internal/mongoerr"
-	"github.com/duskdb/duskdb/query/expr"
-	"github.com/duskdb/duskdb/query/project"
-	"github.com/duskdb/duskdb/query/update"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -47,47 +42,28 @@ func (s *DeleteStatementArgs) Modification(ns storage.Namespace, let value.Doc) 
 	return Modification{NS: ns, Filter: s.Q, Let: let, Multi: s.Multi(), Collation: s.Collation, Hint: s.Hint}
 }
 
-// CompileFields compiles the fields option before anything is changed.
-func (m *Modification) CompileFields(scope *expr.Scope) (err error) {
-	if m.Fields == nil || m.Fields.IsEmpty() {
-		return nil
-	}
-	m.Projection, err = project.Compile(m.Fields, project.Options{Scope: scope, Matcher: m.Query.Matcher, Collation: m.Query.Collator})
-	if err == nil && m.WantNew && m.Projection.NeedsPosition() {
-		// The new document need not have the element that the filter matched.
-		return mongoerr.New(mongoerr.BadValue, "cannot use a positional projection and return the new document")
-	}
-	return err
-}
-
-// Modification is one statement of any command that updates or deletes.
+// Modification is one statement of any command that updates or deletes, as the client asked
+// for it.
 type Modification struct {
-	NS           storage.Namespace
-	Filter       value.Doc
-	Update       value.Value // Missing: remove
-	Constants    value.Doc   // "c" of a pipeline update
-	Let          value.Doc
-	Multi        bool
-	Upsert       bool
-	Collation    value.Doc
-	ArrayFilters args.Array
-	Hint         value.Value
-	Sort         value.Doc
-	Bypass       bool
-	WantNew      bool      // the caller wants the document after the change
-	Fields       value.Doc // projection of the document that is returned
-	Projection   *project.Projection
-
-	FindAndModify bool              // which command it is
-	byID          bool              // the filter is the _id alone, which the record has
-	scripted      bool              // it runs JavaScript: see apart
-	passed        bool              // the record was skipped, because the script no longer matched it
-	Collection    [16]byte          // UUID of the collection in which the records were found
-	found         exec.RecordSource // by Open; nil if it was not called
-	Exec          *exec.Execution
-	Query         canonical.Query
-	Compile       *update.Update
+	NS            storage.Namespace
+	Filter        value.Doc
+	Update        value.Value // Missing: the documents are removed
+	Constants     value.Doc   // "c" of a pipeline update
+	Let           value.Doc
+	Multi         bool
+	Upsert        bool
+	Collation     value.Doc
+	ArrayFilters  args.Array
+	Hint          value.Value
+	Sort          value.Doc
+	Bypass        bool      // the validator does not apply
+	WantNew       bool      // the caller wants the document after the change
+	Fields        value.Doc // projection of the document that is returned
+	FindAndModify bool      // the command is findAndModify
 }
+
+// Removes reports whether the statement removes documents.
+func (m *Modification) Removes() bool { return m.Update.IsMissing() }
 
 // Updated is the result of a modification.
 type Updated struct {
@@ -95,29 +71,4 @@ type Updated struct {
 	Modified int64
 	Upserted value.Value // _id of the upserted document, Missing if none
 	Old, New value.Doc   // the last document, before and after
-}
-
-// RetryUpsert reports whether the filter of an upsert requires the values of the
-// duplicate key, so that another attempt will find the document with that key.
-func (m *Modification) RetryUpsert(err error) bool {
-	e := mongoerr.From(err)
-	var pattern, keyValue value.Doc
-	for _, f := range e.Extra {
-		switch f.Key {
-		case "keyPattern":
-			pattern = f.Value.Doc()
-		case "keyValue":
-			keyValue = f.Value.Doc()
-		}
-	}
-	equal := map[string]value.Value{}
-	for path, v := range m.Query.Matcher.Equalities() {
-		equal[path] = v
-	}
-	for name := range pattern.All() {
-		if v, ok := equal[name]; !ok || !value.Equal(v, keyValue.Lookup(name)) {
-			return false
-		}
-	}
-	return true
 }

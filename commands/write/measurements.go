@@ -5,6 +5,8 @@ import (
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/query/update"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/timeseries"
@@ -60,18 +62,18 @@ func StoreMeasurements(c *kernel.Call, tx storage.Tx, info *storage.Info, batch 
 	return c.Svc.Buckets.Insert(buckets, bucketStore{New(c, tx, buckets, true)}, m.Series, m.Collator(), batch)
 }
 
-// ModifyMeasurements deletes measurements, or updates their meta field.
-func ModifyMeasurements(c *kernel.Call, m *Modification, info *storage.Info) (out Updated, err error) {
+// modifyMeasurements deletes measurements, or updates their meta field.
+func modifyMeasurements(c *kernel.Call, m *Run, info *storage.Info) (out Updated, err error) {
 	switch {
 	case c.Transaction() != nil:
 		return out, timeseries.TransactionError("delete")
 	case m.FindAndModify:
-		err = timeseries.CheckFindAndModify(m.Compile == nil, m.Sort != nil && !m.Sort.IsEmpty(), c.Retry.On)
+		err = timeseries.CheckFindAndModify(m.Removes(), m.Sort != nil && !m.Sort.IsEmpty(), c.Retry.On)
 	}
 	switch {
 	case err != nil:
 		return out, err
-	case m.Compile != nil:
+	case !m.Removes():
 		return updateMeta(c, m, info)
 	}
 	b, err := exec.QueryBuckets(c, info, &m.Query)
@@ -111,7 +113,7 @@ type thinning struct {
 
 // deleteMeasurements removes the matching measurements from one bucket. last is the
 // last one that was removed, unless the whole bucket was removed.
-func deleteMeasurements(c *kernel.Call, m *Modification, b *exec.BucketQuery, id storage.RecordID) (removed int64, last value.Doc, err error) {
+func deleteMeasurements(c *kernel.Call, m *Run, b *exec.BucketQuery, id storage.RecordID) (removed int64, last value.Doc, err error) {
 	var t thinning
 	find := func(tx storage.Tx) (storage.Collection, storage.Record, bool, error) {
 		removed, last = 0, nil
@@ -152,7 +154,7 @@ func deleteMeasurements(c *kernel.Call, m *Modification, b *exec.BucketQuery, id
 }
 
 // thin finds out which measurements of a bucket a deletion removes.
-func thin(b *exec.BucketQuery, m *Modification, r storage.Record) (t thinning, err error) {
+func thin(b *exec.BucketQuery, m *Run, r storage.Record) (t thinning, err error) {
 	if b.Pushdown.MetaOnly && m.Multi { // all of it, or nothing
 		hit, err := b.Query.Matcher.Match(m.Exec.Env, r.Doc)
 		if err != nil || !hit {
@@ -178,7 +180,7 @@ func thin(b *exec.BucketQuery, m *Modification, r storage.Record) (t thinning, e
 
 // updateMeta changes the meta field of whole buckets, the only update that a time
 // series allows (semantics.md §6.7).
-func updateMeta(c *kernel.Call, m *Modification, info *storage.Info) (out Updated, err error) {
+func updateMeta(c *kernel.Call, m *Run, info *storage.Info) (out Updated, err error) {
 	meta := catalog.Of(info)
 	filter, change, err := meta.Series.TranslateUpdate(timeseries.UpdateRequest{
 		Filter: m.Filter, Update: m.Update, Multi: m.Multi, Upsert: m.Upsert,
@@ -190,8 +192,8 @@ func updateMeta(c *kernel.Call, m *Modification, info *storage.Info) (out Update
 	if err != nil {
 		return out, err
 	}
-	u, err := update.Compile(value.Document(change), update.Options{Collation: m.Query.Collator, Multi: true})
-	if err != nil {
+	x := metaUpdate{series: meta.Series, buckets: buckets, env: m.Exec.Env}
+	if x.update, err = update.Compile(value.Document(change), update.Options{Collation: m.Query.Collator, Multi: true}); err != nil {
 		return out, err
 	}
 	q := canonical.Query{Filter: filter, Collator: m.Query.Collator, Scope: m.Query.Scope}
@@ -201,6 +203,7 @@ func updateMeta(c *kernel.Call, m *Modification, info *storage.Info) (out Update
 	if err := canonical.CompileFilter(c, &q, catalog.Of(buckets)); err != nil {
 		return out, err
 	}
+	x.filter = q.Matcher
 	m.Exec.Packed = true
 	src, err := exec.OpenRecords(c, m.Exec, buckets, &q)
 	if err != nil {
@@ -212,17 +215,29 @@ func updateMeta(c *kernel.Call, m *Modification, info *storage.Info) (out Update
 		if err != nil || !ok {
 			return out, err
 		}
-		if err := updateBucket(c, m, &q, u, meta.Series, buckets, r.ID, &out); err != nil {
+		n, modified, err := x.bucket(c, r.ID)
+		if err != nil {
 			return out, err
 		}
+		out.Matched += n
+		out.Modified += modified
 	}
 }
 
-func updateBucket(c *kernel.Call, m *Modification, q *canonical.Query, u *update.Update, o *timeseries.Options, buckets *storage.Info, id storage.RecordID, out *Updated) error {
-	var matched, modified int64
-	err := c.Update(func(tx storage.Tx) error {
+// metaUpdate is an update of the meta field of measurements, compiled for buckets.
+type metaUpdate struct {
+	series  *timeseries.Options
+	buckets *storage.Info
+	env     *expr.Env
+	filter  *match.Matcher
+	update  *update.Update
+}
+
+// bucket updates one bucket, if it still matches. It counts the measurements.
+func (x *metaUpdate) bucket(c *kernel.Call, id storage.RecordID) (matched, modified int64, err error) {
+	err = c.Update(func(tx storage.Tx) error {
 		matched, modified = 0, 0
-		coll, err := exec.StillThere(tx, buckets.Namespace, buckets.UUID)
+		coll, err := exec.StillThere(tx, x.buckets.Namespace, x.buckets.UUID)
 		if err != nil {
 			return err
 		}
@@ -230,25 +245,23 @@ func updateBucket(c *kernel.Call, m *Modification, q *canonical.Query, u *update
 		if err != nil || !ok {
 			return err
 		}
-		hit, err := q.Matcher.Match(m.Exec.Env, r.Doc)
+		hit, err := x.filter.Match(x.env, r.Doc)
 		if err != nil || !hit {
 			return err
 		}
-		n, err := timeseries.Count(o, r.Doc)
+		n, err := timeseries.Count(x.series, r.Doc)
 		if err != nil {
 			return err
 		}
 		matched = int64(n)
-		d, changed, err := u.Apply(m.Exec.Env, r.Doc, update.ApplyOptions{Position: -1})
+		d, changed, err := x.update.Apply(x.env, r.Doc, update.ApplyOptions{Position: -1})
 		if err != nil || !changed {
 			return err
 		}
 		modified = int64(n)
 		return New(c, tx, coll, true).Replace(r, d)
 	})
-	out.Matched += matched
-	out.Modified += modified
-	return err
+	return matched, modified, err
 }
 
 // documentsOf returns the documents of a record: the measurements of a bucket, or the

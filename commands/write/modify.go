@@ -3,19 +3,15 @@ package write
 import (
 	"errors"
 
-	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
-	"github.com/duskdb/duskdb/commands/observe"
 	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/commands/session"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/internal/reserved"
-	"github.com/duskdb/duskdb/query/update"
 	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
-	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -23,72 +19,123 @@ import (
 // multi-delete changes.
 const modifyChunk = 200
 
-// ModifyMatching changes the records that match: looked for without holding
-// up any writer, then read and judged again by the transaction that changes
-// them.
-func ModifyMatching(c *kernel.Call, m *Modification, info *storage.Info) (Updated, error) {
-	if id, ok := m.pointID(info); ok {
-		m.byID = true
-		return modifyByID(c, m, id)
+// Modify runs a statement:
+//
+//  1. In one view it looks for the collection, compiles the statement and opens the records
+//     that match.
+//  2. Each record is read and matched again by the engine transaction that changes it, so
+//     that no writer is held up by the search. Measurements go a way of their own.
+//  3. If no record matched, an upsert inserts one; if another client has inserted it
+//     meanwhile, the statement starts over at 2.
+//
+// The Run is nil if the statement could not be compiled.
+func Modify(c *kernel.Call, m *Modification) (*Run, Updated, error) {
+	run, info, src, err := open(c, m)
+	if err != nil {
+		return nil, Updated{}, err
 	}
-	m.Collection = info.UUID
+	if catalog.Of(info).Kind == catalog.TimeSeries {
+		out, err := modifyMeasurements(c, run, info)
+		return run, out, err
+	}
+	for attempt := 0; ; attempt++ {
+		var out Updated
+		if info != nil {
+			if out, err = modifyMatching(c, run, info, src); err != nil {
+				return run, out, kernel.Translate(m.NS, err)
+			}
+		}
+		if out.Matched > 0 || !m.Upsert {
+			return run, out, nil
+		}
+		out, err = upsert(c, run)
+		if mongoerr.Is(err, mongoerr.DuplicateKey) && attempt < maxUpsertAttempts && c.Transaction() == nil && run.retriesUpsert(err) {
+			if info, err = exec.Lookup(c, m.NS); err == nil {
+				run.over(info)
+				src = nil
+				continue
+			}
+		}
+		return run, out, kernel.Translate(m.NS, err)
+	}
+}
+
+// open compiles the statement and opens the records. info is nil if there is no such
+// collection, src if the records are found otherwise.
+func open(c *kernel.Call, m *Modification) (run *Run, info *storage.Info, src exec.RecordSource, err error) {
+	err = c.InOneView(func() error {
+		src = nil // the view runs again if the catalog has changed
+		if info, err = exec.Lookup(c, m.NS); err != nil {
+			return err
+		}
+		meta := catalog.Of(info)
+		if m.FindAndModify && info != nil {
+			if err := queue.CheckUpdate(info); err != nil {
+				return err
+			}
+		}
+		if meta.Kind == catalog.View {
+			return catalog.NotOnView(m.NS)
+		}
+		if run, err = Compile(c, m, info); err != nil {
+			return err
+		}
+		switch {
+		case meta.IsQueue && !m.Removes():
+			return queue.CheckUpdate(info)
+		case info == nil || meta.Kind == catalog.TimeSeries || run.byID:
+			return nil
+		}
+		src, err = openRecords(c, run, info)
+		return err
+	})
+	return run, info, src, err
+}
+
+// openRecords opens the records that match, and reads the first of them. It is called in the
+// View that the collection was opened in.
+func openRecords(c *kernel.Call, m *Run, info *storage.Info) (exec.RecordSource, error) {
+	src, err := exec.OpenRecords(c, m.Exec, info, &m.Query)
+	if err != nil {
+		return nil, kernel.Translate(m.NS, err)
+	}
+	m.Exec.ReadAhead(modifyChunk)
+	return src, nil
+}
+
+// modifyMatching changes the records that match. src has them, unless it is nil.
+func modifyMatching(c *kernel.Call, m *Run, info *storage.Info, src exec.RecordSource) (Updated, error) {
+	if m.byID {
+		return modifyByID(c, m)
+	}
 	for attempt := 1; ; attempt++ {
-		m.passed = false
-		out, err := modifyFound(c, m, info)
-		// A sort finds the first alone. Where that was passed over, there is
-		// another first.
-		if !m.passed || err != nil || out.Matched > 0 || m.Query.Sort.IsEmpty() || attempt == MostJudgings {
+		if src == nil {
+			err := c.InOneView(func() (err error) { src, err = openRecords(c, m, info); return err })
+			if err != nil {
+				return Updated{}, err
+			}
+		}
+		var out Updated
+		var skipped bool
+		var err error
+		if m.Multi {
+			out, err = modifyMany(c, m, src)
+		} else {
+			out, skipped, err = modifyFirst(c, m, src)
+		}
+		src.Close()
+		src = nil
+		// A sorted search returns only the first; if it was skipped, search again.
+		if !skipped || err != nil || out.Matched > 0 || m.Query.Sort.IsEmpty() || attempt == MaxScriptRuns {
 			return out, err
 		}
 	}
 }
 
-// Reopen forgets what Open has found, when the View runs again.
-func (m *Modification) Reopen() { m.found = nil }
-
-// Open looks for the records of a ModifyMatching that follows, to be called in the View
-// that the collection was opened in.
-func (m *Modification) Open(c *kernel.Call, info *storage.Info) (err error) {
-	if _, ok := m.pointID(info); ok {
-		return nil
-	}
-	if m.found, err = exec.OpenRecords(c, m.Exec, info, &m.Query); err == nil {
-		m.Exec.ReadAhead(modifyChunk)
-	}
-	return kernel.Translate(m.NS, err)
-}
-
-// modifyFound looks for records, unless Open has, and changes them.
-func modifyFound(c *kernel.Call, m *Modification, info *storage.Info) (Updated, error) {
-	if m.found == nil {
-		if err := c.InOneView(func() error { return m.Open(c, info) }); err != nil {
-			return Updated{}, err
-		}
-	}
-	src := m.found
-	m.found = nil
-	defer src.Close()
-	if m.Multi {
-		return modifyMany(c, m, src)
-	}
-	return modifyFirst(c, m, src)
-}
-
-// pointID returns the _id that the filter consists of, if the index on _id finds it.
-func (m *Modification) pointID(info *storage.Info) (id value.Value, ok bool) {
-	id, ok = canonical.PointID(m.Query.Filter)
-	return id, ok && !m.scripted && m.CanUseID(info)
-}
-
-// CanUseID reports whether the index on _id can answer an equality.
-func (m *Modification) CanUseID(info *storage.Info) bool {
-	return info != nil && m.Hint.IsMissing() && info.Index(reserved.IDIndex) != nil && canonical.SameCollation(catalog.Of(info).Collator(), m.Query.Collator)
-}
-
 // modifyByID finds the one record by its _id inside the transaction that
 // changes it.
-func modifyByID(c *kernel.Call, m *Modification, id value.Value) (out Updated, err error) {
-	key := value.AppendKeyWith(nil, id, m.Query.Collator)
+func modifyByID(c *kernel.Call, m *Run) (out Updated, err error) {
+	key := value.AppendKeyWith(nil, m.id, m.Query.Collator)
 	found := false
 	err = c.Update(func(tx storage.Tx) error {
 		out, found = Updated{}, false
@@ -112,18 +159,19 @@ func modifyByID(c *kernel.Call, m *Modification, id value.Value) (out Updated, e
 }
 
 // modifyFirst changes the first record that matches. A record that stopped
-// matching between being found and being changed is passed over.
-func modifyFirst(c *kernel.Call, m *Modification, src exec.RecordSource) (out Updated, err error) {
+// matching between being found and being changed is skipped; skipped reports whether that
+// was so because a script no longer matched one.
+func modifyFirst(c *kernel.Call, m *Run, src exec.RecordSource) (out Updated, skipped bool, err error) {
 	for {
 		found, ok, err := src.Next()
 		if err != nil || !ok {
-			return out, err
+			return out, skipped, err
 		}
 		if m.scripted {
 			if out, err = modifyJudged(c, m, found.ID); err != nil || out.Matched > 0 {
-				return out, err
+				return out, skipped, err
 			}
-			m.passed = true
+			skipped = true
 			continue
 		}
 		changed := false
@@ -135,7 +183,7 @@ func modifyFirst(c *kernel.Call, m *Modification, src exec.RecordSource) (out Up
 			})
 		})
 		if err != nil || changed {
-			return out, err
+			return out, skipped, err
 		}
 	}
 }
@@ -143,7 +191,7 @@ func modifyFirst(c *kernel.Call, m *Modification, src exec.RecordSource) (out Up
 // modifyMany changes all records that match, a chunk at a time. An update may
 // move a record to a place in the index where the scan has yet to come: each
 // is changed once.
-func modifyMany(c *kernel.Call, m *Modification, src exec.RecordSource) (total Updated, err error) {
+func modifyMany(c *kernel.Call, m *Run, src exec.RecordSource) (total Updated, err error) {
 	ids := make([]storage.RecordID, 0, modifyChunk)
 	changed := map[storage.RecordID]struct{}{}
 	for done := false; !done; {
@@ -157,7 +205,7 @@ func modifyMany(c *kernel.Call, m *Modification, src exec.RecordSource) (total U
 				done = true
 				break
 			}
-			if m.Compile != nil {
+			if !m.Removes() {
 				if _, again := changed[found.ID]; again {
 					continue
 				}
@@ -177,7 +225,7 @@ func modifyMany(c *kernel.Call, m *Modification, src exec.RecordSource) (total U
 
 // modifyRecords changes records in one transaction. Those before one that
 // fails stay changed.
-func modifyRecords(c *kernel.Call, m *Modification, ids []storage.RecordID) (out Updated, err error) {
+func modifyRecords(c *kernel.Call, m *Run, ids []storage.RecordID) (out Updated, err error) {
 	if len(ids) == 0 {
 		return out, nil
 	}
@@ -217,8 +265,8 @@ func modifyRecords(c *kernel.Call, m *Modification, ids []storage.RecordID) (out
 
 // eachRecord calls fn with the records that still exist, in the collection they
 // were found in: another one may have got the name since.
-func eachRecord(c *kernel.Call, tx storage.Tx, m *Modification, ids []storage.RecordID, fn func(*Writer, storage.Record) error) error {
-	coll, err := exec.StillThere(tx, m.NS, m.Collection)
+func eachRecord(c *kernel.Call, tx storage.Tx, m *Run, ids []storage.RecordID, fn func(*Writer, storage.Record) error) error {
+	coll, err := exec.StillThere(tx, m.NS, m.collection)
 	if err != nil {
 		return err
 	}
@@ -227,8 +275,8 @@ func eachRecord(c *kernel.Call, tx storage.Tx, m *Modification, ids []storage.Re
 }
 
 // withRecord is eachRecord for one.
-func withRecord(c *kernel.Call, tx storage.Tx, m *Modification, id storage.RecordID, fn func(*Writer, storage.Record) error) error {
-	coll, err := exec.StillThere(tx, m.NS, m.Collection)
+func withRecord(c *kernel.Call, tx storage.Tx, m *Run, id storage.RecordID, fn func(*Writer, storage.Record) error) error {
+	coll, err := exec.StillThere(tx, m.NS, m.collection)
 	if err != nil {
 		return err
 	}
@@ -248,7 +296,7 @@ type verdict struct {
 }
 
 // change judges one record and, if it matches, updates or removes it.
-func change(c *kernel.Call, m *Modification, w *Writer, r storage.Record, out *Updated) (changed bool, err error) {
+func change(c *kernel.Call, m *Run, w *Writer, r storage.Record, out *Updated) (changed bool, err error) {
 	v, err := judge(c, m, w.Meta, r)
 	if err != nil || !v.matched {
 		return false, err
@@ -257,7 +305,7 @@ func change(c *kernel.Call, m *Modification, w *Writer, r storage.Record, out *U
 }
 
 // judge finds out whether a record matches and what the update makes of it.
-func judge(c *kernel.Call, m *Modification, meta *catalog.Meta, r storage.Record) (v verdict, err error) {
+func judge(c *kernel.Call, m *Run, meta *catalog.Meta, r storage.Record) (v verdict, err error) {
 	if meta.Kind == catalog.Buckets {
 		r.Doc = exec.ShownBucket(r.Doc)
 	}
@@ -273,15 +321,15 @@ func judge(c *kernel.Call, m *Modification, meta *catalog.Meta, r storage.Record
 		}
 	}
 	v.r, v.old = r, meta.Shown(r.Doc, r.TS)
-	if m.Compile == nil {
+	if m.Removes() {
 		v.matched = true
 		return v, nil
 	}
 	before := r.Doc
-	if m.Compile.IsPipeline() { // which may read _ts; what it sets there is discarded
+	if m.update.IsPipeline() { // which may read _ts; what it sets there is discarded
 		before = v.old
 	}
-	if v.d, v.modified, err = m.Compile.Apply(m.Exec.Env, before, update.ApplyOptions{Position: position}); err != nil {
+	if v.d, v.modified, err = m.Apply(before, position); err != nil {
 		return v, m.withContext(err)
 	}
 	v.matched = true
@@ -289,10 +337,10 @@ func judge(c *kernel.Call, m *Modification, meta *catalog.Meta, r storage.Record
 }
 
 // carryOut updates or removes a record that matches.
-func carryOut(c *kernel.Call, m *Modification, w *Writer, v *verdict, out *Updated) error {
+func carryOut(c *kernel.Call, m *Run, w *Writer, v *verdict, out *Updated) error {
 	out.Old = v.old
 	out.Matched++
-	if m.Compile == nil {
+	if m.Removes() {
 		return w.Remove(v.r)
 	}
 	out.New = w.Meta.Shown(v.d, c.Now)
@@ -300,43 +348,15 @@ func carryOut(c *kernel.Call, m *Modification, w *Writer, v *verdict, out *Updat
 		return w.touch(v.r)
 	}
 	out.Modified++
-	return w.change(v.r, v.d, &oplog.Change{Replaces: m.Compile.IsReplacement(), Touched: m.Compile.TouchedPaths()})
+	return w.change(v.r, v.d, &oplog.Change{Replaces: m.update.IsReplacement(), Touched: m.update.TouchedPaths()})
 }
 
 // withContext adds what mongod's plan executor says before errors of updates.
-func (m *Modification) withContext(err error) error {
+func (m *Run) withContext(err error) error {
 	if m.FindAndModify {
 		return mongoerr.From(err).WithPrefix("Plan executor error during findAndModify")
 	}
 	return mongoerr.From(err).WithPrefix("Plan executor error during update")
-}
-
-// WriteProfile stores an entry in the database's system.profile. The
-// collection has no _id, and its changes are not logged.
-func WriteProfile(s *kernel.Service, c *kernel.Call, entry value.Doc) error {
-	if s.Fsync.Held() {
-		return nil
-	}
-	ns := storage.Namespace{DB: c.DB, Coll: "system.profile"}
-	author := &kernel.Call{Ctx: s.Background, Svc: s, Now: c.Now}
-	err := storage.Retry(s.Background, s.Engine, func(tx storage.Tx) error {
-		coll, err := tx.Collection(ns)
-		if errors.Is(err, storage.ErrNotFound) {
-			coll, err = tx.Create(ns, value.NewDoc("capped", value.Bool(true), "size", value.Int(observe.ProfileBytes)), nil)
-		}
-		if err != nil {
-			return err
-		}
-		if err := New(author, tx, coll, true).makeRoom(len(entry)); err != nil {
-			return err
-		}
-		_, err = coll.Insert(entry, c.Now)
-		return err
-	})
-	if err == nil {
-		s.Changes.Signal()
-	}
-	return err
 }
 
 // Retried runs the i-th statement of a command, or answers it as its first
@@ -360,13 +380,4 @@ func OutcomeOf(s *session.RetriedStatement) Updated {
 		out.Matched = 1
 	}
 	return out
-}
-
-// CheckRename refuses a $rename of _ts where it is the server's: the value would
-// be lost in silence.
-func (m *Modification) CheckRename(meta *catalog.Meta) error {
-	if meta.DocTTL == nil || m.Compile == nil || !m.Compile.Renames(ttl.TSField) {
-		return nil
-	}
-	return mongoerr.New(mongoerr.ImmutableField, "Performing an update on the path '_ts' would modify the immutable field '_ts'")
 }

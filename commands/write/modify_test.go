@@ -4,7 +4,6 @@ import (
 	"context"
 	"testing"
 
-	"github.com/duskdb/duskdb/commands/crud"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/kernel"
@@ -42,11 +41,12 @@ func TestModifyDropped(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m := &write.Modification{NS: ns, Filter: harness.Relaxed(`{a: 1}`), Update: harness.Relaxed(`{u: {$set: {b: 1}}}`).Lookup("u"), Multi: multi, Collection: info.UUID}
-			if err := crud.CompileModification(c, m, info); err != nil {
+			m := &write.Modification{NS: ns, Filter: harness.Relaxed(`{a: 1}`), Update: harness.Relaxed(`{u: {$set: {b: 1}}}`).Lookup("u"), Multi: multi}
+			run, err := write.Compile(c, m, info)
+			if err != nil {
 				t.Fatal(err)
 			}
-			found, err := exec.OpenRecords(c, m.Exec, info, &m.Query)
+			found, err := exec.OpenRecords(c, run.Exec, info, &run.Query)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -56,15 +56,12 @@ func TestModifyDropped(t *testing.T) {
 					h.OK(`{insert: "c", documents: [{_id: 1, a: 1}, {_id: 2, a: 1}]}`)
 				}
 			}}
-			modify := func(m *write.Modification, src exec.RecordSource) (write.Updated, error) {
-				return write.ModifyFirst(c, m, src)
-			}
 			if multi {
-				modify = func(m *write.Modification, src exec.RecordSource) (write.Updated, error) {
-					return write.ModifyMany(c, m, src)
-				}
+				_, err = write.ModifyMany(c, run, src)
+			} else {
+				_, _, err = write.ModifyFirst(c, run, src)
 			}
-			if _, err := modify(m, src); !mongoerr.Is(err, mongoerr.QueryPlanKilled) {
+			if !mongoerr.Is(err, mongoerr.QueryPlanKilled) {
 				t.Errorf("%s, multi %v: %v", name, multi, err)
 			}
 			src.Close()
