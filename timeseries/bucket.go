@@ -1,6 +1,8 @@
 package timeseries
 
 import (
+	"strings"
+
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -124,7 +126,7 @@ func (b *Bucket) Append(d value.Doc) {
 		}
 		col, i := b.column(name, guess)
 		if col == nil {
-			col, i = b.addColumn(clone(name)), len(b.columns)-1
+			col, i = b.addColumn(strings.Clone(name)), len(b.columns)-1
 			b.size += 3*len(name) + 30
 		}
 		guess = i + 1
@@ -147,8 +149,6 @@ func (b *Bucket) Append(d value.Doc) {
 	}
 	b.count++
 }
-
-func clone(s string) string { return string([]byte(s)) }
 
 // appendElement appends the element "<i>": v.
 func appendElement(dst []byte, i int, v value.Value) []byte {

@@ -42,18 +42,18 @@ type comparison struct {
 // may reports whether a value between the extremes in control may satisfy the
 // comparison.
 func (c *comparison) may(h *header) bool {
-	least, ok := follow(h.min, c.path)
-	greatest, ok2 := follow(h.max, c.path)
+	lo, ok := follow(h.min, c.path)
+	hi, ok2 := follow(h.max, c.path)
 	if !ok || !ok2 {
 		return true
 	}
-	if least.IsMissing() && greatest.IsMissing() {
+	if lo.IsMissing() && hi.IsMissing() {
 		return false // no measurement has the field
 	}
 	// Only if both ends have the same type, all values do; for documents and
 	// arrays control has the extremes of their parts, not of the values.
-	rank := least.Kind().Rank()
-	if rank != greatest.Kind().Rank() || rank == value.KindDocument.Rank() || rank == value.KindArray.Rank() {
+	rank := lo.Kind().Rank()
+	if rank != hi.Kind().Rank() || rank == value.KindDocument.Rank() || rank == value.KindArray.Rank() {
 		return true
 	}
 	if rank != c.v.Kind().Rank() {
@@ -61,15 +61,15 @@ func (c *comparison) may(h *header) bool {
 	}
 	switch c.op {
 	case opGt:
-		return value.CompareWith(greatest, c.v, c.c) > 0
+		return value.CompareWith(hi, c.v, c.c) > 0
 	case opGte:
-		return value.CompareWith(greatest, c.v, c.c) >= 0
+		return value.CompareWith(hi, c.v, c.c) >= 0
 	case opLt:
-		return value.CompareWith(least, c.v, c.c) < 0
+		return value.CompareWith(lo, c.v, c.c) < 0
 	case opLte:
-		return value.CompareWith(least, c.v, c.c) <= 0
+		return value.CompareWith(lo, c.v, c.c) <= 0
 	}
-	return value.CompareWith(least, c.v, c.c) <= 0 && value.CompareWith(greatest, c.v, c.c) >= 0
+	return value.CompareWith(lo, c.v, c.c) <= 0 && value.CompareWith(hi, c.v, c.c) >= 0
 }
 
 // follow walks a path through the documents of control. ok is false if control

@@ -50,10 +50,10 @@ func (r *reader) varint() int64 {
 	return v
 }
 
-// size reads a number that cannot be above most.
-func (r *reader) size(most int) int {
+// size reads a number that cannot be above limit.
+func (r *reader) size(limit int) int {
 	v := r.uvarint()
-	if v > uint64(most) {
+	if v > uint64(limit) {
 		r.failed = true
 		return 0
 	}

@@ -10,14 +10,14 @@
 //
 //	{_id:     ObjectId,              // its seconds are those of control.min.<time>
 //	 control: {version: 1,
-//	           min: {<field>: …},    // least value of each field; of the time: rounded down
+//	           min: {<field>: …},    // minimum of each field; of the time: rounded down
 //	           max: {<field>: …},    // greatest value of each field
 //	           count: n,
 //	           closed: true},        // takes no more measurements
 //	 meta:    …,                     // absent if the measurements have none
 //	 data:    {<field>: {"0": v, "1": v, …}}}
 //
-// Of embedded documents and arrays, control holds the least and greatest value
+// Of embedded documents and arrays, control holds the minimum and maximum
 // of each part. A bucket that is full is compressed: control.version is 2 and
 // data is binary (see [Compress]); [Expand] undoes it.
 //

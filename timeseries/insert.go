@@ -78,10 +78,11 @@ type inserter struct {
 	c     value.Collator
 	group *metaGroup
 
-	known  []candidate // proposed by the catalog and not opened yet
-	work   []*working  // buckets of this batch, last used first
-	asked  bool        // the catalog
+	known  []candidate // buckets that the catalog has proposed and that are not open yet
+	work   []*working  // the buckets of this batch, last used first
 	reopen reopener
+
+	askedCatalog bool
 }
 
 // working is a bucket that measurements of the batch are added to.
@@ -112,7 +113,7 @@ func (in *inserter) place(d value.Doc) (*working, error) {
 	if w := in.fromWork(t, d); w != nil {
 		return w, nil
 	}
-	if err := in.takeUp(t); err != nil {
+	if err := in.openCandidates(t); err != nil {
 		return nil, err
 	}
 	if w := in.fromWork(t, d); w != nil {
@@ -148,10 +149,10 @@ func (in *inserter) fromWork(t int64, d value.Doc) *working {
 	return nil
 }
 
-// takeUp opens the buckets that the catalog proposes for an instant.
-func (in *inserter) takeUp(t int64) error {
-	if !in.asked {
-		in.known, in.asked = in.cat.candidates(in.group.key), true
+// openCandidates opens the buckets that the catalog proposes for an instant.
+func (in *inserter) openCandidates(t int64) error {
+	if !in.askedCatalog {
+		in.known, in.askedCatalog = in.cat.candidates(in.group.key), true
 	}
 	rest := in.known[:0]
 	for _, k := range in.known {

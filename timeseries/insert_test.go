@@ -175,7 +175,7 @@ func TestCatalogIsChecked(t *testing.T) {
 
 func TestCatalogForgets(t *testing.T) {
 	f, cat := newBuckets(seconds), NewCatalog()
-	cat.most = 10
+	cat.limit = 10
 	for i := range 50 {
 		if err := cat.Insert(f, f, seconds, nil, []value.Doc{at(1, fmt.Sprintf(`,"m":%d`, i))}); err != nil {
 			t.Fatal(err)

@@ -2,7 +2,7 @@ package timeseries
 
 import "github.com/duskdb/duskdb/value"
 
-// extreme tracks the least or the greatest value of a field; for documents and
+// extreme tracks the minimum or the maximum of a field; for documents and
 // arrays, the extremes of their parts.
 type extreme struct {
 	v        value.Value

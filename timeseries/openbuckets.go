@@ -15,7 +15,7 @@ type Catalog struct {
 	mu      sync.Mutex
 	series  map[string]*list.Element // of *series
 	recent  *list.List               // last used first
-	most    int
+	limit   int                      // series that are remembered
 	reopens int64
 }
 
@@ -35,13 +35,13 @@ type candidate struct {
 }
 
 const (
-	mostSeries = 100_000 // series that are remembered
-	mostOpen   = 4       // buckets of a series that are remembered
+	maxSeries = 100_000 // series that are remembered
+	maxOpen   = 4       // buckets of a series that are remembered
 )
 
 // NewCatalog makes an empty Catalog.
 func NewCatalog() *Catalog {
-	return &Catalog{series: map[string]*list.Element{}, recent: list.New(), most: mostSeries}
+	return &Catalog{series: map[string]*list.Element{}, recent: list.New(), limit: maxSeries}
 }
 
 // candidates returns the buckets of a series.
@@ -60,15 +60,15 @@ func (c *Catalog) candidates(key string) []candidate {
 func (c *Catalog) remember(key string, open []candidate) (archived []candidate) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(open) > mostOpen {
-		archived, open = open[mostOpen:], open[:mostOpen]
+	if len(open) > maxOpen {
+		archived, open = open[maxOpen:], open[:maxOpen]
 	}
 	if e := c.series[key]; e != nil {
 		e.Value.(*series).open = open
 		return archived
 	}
 	c.series[key] = c.recent.PushFront(&series{key, open})
-	for len(c.series) > c.most {
+	for len(c.series) > c.limit {
 		last := c.recent.Back()
 		c.recent.Remove(last)
 		delete(c.series, last.Value.(*series).key)

@@ -101,15 +101,15 @@ func exists(path string) value.Doc {
 	return value.NewDoc(minPrefix+path, value.Document(value.NewDoc("$exists", value.Bool(true))))
 }
 
-// controlBounds returns the conditions of a comparison on the least and the
-// greatest value of a bucket, by type. A path into documents may lead through
+// controlBounds returns the conditions of a comparison on the minimum and the
+// maximum of a bucket, by type. A path into documents may lead through
 // arrays, for which control has only parts: then only the existence of its
 // root is required.
 func controlBounds(path string, op compareOp, v value.Value) (conditions []value.Doc) {
 	if root, _, within := strings.Cut(path, "."); within {
 		return []value.Doc{exists(root)}
 	}
-	least, greatest := minPrefix+path, maxPrefix+path
+	lo, hi := minPrefix+path, maxPrefix+path
 	bound := func(field, operator string, above bool) value.Doc {
 		return value.NewDoc("$or", value.NewArray(
 			value.Document(value.NewDoc(field, value.Document(value.NewDoc(operator, v)))),
@@ -117,15 +117,15 @@ func controlBounds(path string, op compareOp, v value.Value) (conditions []value
 	}
 	switch op {
 	case opGt:
-		return append(conditions, bound(greatest, "$gt", true))
+		return append(conditions, bound(hi, "$gt", true))
 	case opGte:
-		return append(conditions, bound(greatest, "$gte", true))
+		return append(conditions, bound(hi, "$gte", true))
 	case opLt:
-		return append(conditions, bound(least, "$lt", false))
+		return append(conditions, bound(lo, "$lt", false))
 	case opLte:
-		return append(conditions, bound(least, "$lte", false))
+		return append(conditions, bound(lo, "$lte", false))
 	}
-	return append(conditions, bound(least, "$lte", false), bound(greatest, "$gte", true))
+	return append(conditions, bound(lo, "$lte", false), bound(hi, "$gte", true))
 }
 
 // typeOrder names the types in the order in which values sort.

@@ -97,8 +97,7 @@ type part struct {
 // nothing returns the part without conditions.
 func nothing() part { return part{exact: true, timed: true, times: anyTime} }
 
-// and adds another part, whose conditions must hold as well; its check is
-// returned apart.
+// and joins p with a part that must hold as well. It returns checks with the check of q.
 func (p *part) and(q part, checks all) all {
 	p.conditions = append(p.conditions, q.conditions...)
 	p.exact = p.exact && q.exact
@@ -176,26 +175,26 @@ func (b *pushdownBuilder) or(v value.Value) part {
 	p := part{exact: true}
 	var branches value.ArrayBuilder
 	var checks anyOf
-	known, checked := true, true
+	allConditions, allChecks := true, true // every branch has some
 	for branch := range v.Doc().Values() {
 		q := b.document(branch.Doc())
 		p.exact = p.exact && q.exact
 		if len(q.conditions) == 0 {
-			known = false
+			allConditions = false
 		}
 		if q.check == nil {
-			checked = false
+			allChecks = false
 		}
 		branches.Append(value.Document(conjunction(q.conditions)))
 		checks = append(checks, q.check)
 	}
 	p.timed, p.times = p.exact, anyTime
-	if known {
+	if allConditions {
 		p.conditions = []value.Doc{value.NewDoc("$or", branches.Value())}
 	}
 	// A branch whose conditions are all in Filter cannot be checked by control
 	// values.
-	if checked {
+	if allChecks {
 		p.check = checks
 	}
 	return p

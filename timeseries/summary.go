@@ -46,7 +46,7 @@ func (s *Summary) Count() (int64, error) {
 	return int64(n), err
 }
 
-// Extreme returns the least or greatest value at a path, for $min and $max
+// Extreme returns the minimum or maximum at a path, for $min and $max
 // with the collation of the collection: Missing if all values are nullish. ok
 // is false if control does not determine it:
 //
@@ -58,19 +58,19 @@ func (s *Summary) Extreme(path value.Path, greatest bool) (v value.Value, ok boo
 	parts := path.Parts()
 	lo, hi := s.h.min, s.h.max
 	for i, name := range parts {
-		least, most := lo.Lookup(name), hi.Lookup(name)
-		if least.IsMissing() || most.IsMissing() {
-			return value.Value{}, least.IsMissing() && most.IsMissing()
+		low, high := lo.Lookup(name), hi.Lookup(name)
+		if low.IsMissing() || high.IsMissing() {
+			return value.Value{}, low.IsMissing() && high.IsMissing()
 		}
 		if i < len(parts)-1 {
-			if least.Kind() != value.KindDocument || most.Kind() != value.KindDocument {
+			if low.Kind() != value.KindDocument || high.Kind() != value.KindDocument {
 				return value.Value{}, false
 			}
-			lo, hi = least.Doc(), most.Doc()
+			lo, hi = low.Doc(), high.Doc()
 			continue
 		}
-		if v = least; greatest {
-			v = most
+		if v = low; greatest {
+			v = high
 		}
 	}
 	switch {
