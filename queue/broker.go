@@ -149,17 +149,20 @@ func (q *runtimeState) used(now int64) {
 // and wake-ups. They are applied after the commit, because the transaction may
 // run more than once.
 type effects struct {
-	activity    int64
-	ready, dead int   // messages that can be received now
+	activity    int64 // instant of the last activity
+	ready, dead int   // messages that can be received now, and those in the dead-letter queue
 	due         int64 // the earliest instant at which more messages may be received; 0: none
 	deadDue     int64 // the same for the dead-letter queue
-	lowest      int64 // number among the messages of the queue that became ready; 0: none
-	activated   int   // scheduled messages
+	lowest      int64 // lowest sequence number that became ready; 0: none
+	activated   int   // scheduled messages that became active
 	managed     int64 // messages that a purge removed or a resubmission moved
 
-	dropped, expired, lapsed, failed int64
+	dropped int64 // expired messages that were removed
+	expired int64 // expired messages that were moved to the dead-letter queue
+	lapsed  int64 // locks that ended without an answer
+	failed  int64 // messages moved to the dead-letter queue after their last delivery
 
-	lags *ttl.Lags // of dropped and expired; nil before the first
+	lags *ttl.Lags // delays of the removal of expired messages; nil before the first
 }
 
 // note updates the effects for a message that was written.
@@ -188,21 +191,6 @@ func earlier(a, b int64) int64 {
 		return b
 	}
 	return a
-}
-
-// add merges the effects of two writes of one transaction.
-func (out *effects) add(o *effects) {
-	out.activity = max(out.activity, o.activity)
-	out.ready, out.dead = out.ready+o.ready, out.dead+o.dead
-	out.due, out.deadDue = earlier(out.due, o.due), earlier(out.deadDue, o.deadDue)
-	out.lowest, out.activated = earlier(out.lowest, o.lowest), max(out.activated, o.activated)
-	out.dropped, out.expired = out.dropped+o.dropped, out.expired+o.expired
-	out.lapsed, out.failed = out.lapsed+o.lapsed, out.failed+o.failed
-	if out.lags == nil {
-		out.lags = o.lags
-	} else if o.lags != nil {
-		out.lags.Add(o.lags)
-	}
 }
 
 // apply updates the counters and the queue's head, and wakes receivers.

@@ -113,28 +113,28 @@ func findProperty(name string) *property {
 	return nil
 }
 
-func durationProperty(field func(*Config) *int64, least, most int64) func(*Config, string, value.Value) error {
+func durationProperty(field func(*Config) *int64, lo, hi int64) func(*Config, string, value.Value) error {
 	return func(c *Config, name string, v value.Value) error {
 		ms, err := parseDuration(name, v)
 		if err != nil {
 			return err
 		}
-		if ms < least || ms > most {
-			return outOfRange(name, v, least, most)
+		if ms < lo || ms > hi {
+			return outOfRange(name, v, lo, hi)
 		}
 		*field(c) = ms
 		return nil
 	}
 }
 
-func outOfRange(name string, v value.Value, least, most int64) error {
+func outOfRange(name string, v value.Value, lo, hi int64) error {
 	switch {
-	case least == 1 && most == Unlimited:
+	case lo == 1 && hi == Unlimited:
 		return mongoerr.Newf(mongoerr.BadValue, "The value of '%s' must be greater than zero, found %s", name, v)
-	case most == Unlimited:
-		return mongoerr.Newf(mongoerr.BadValue, "The value of '%s' must be at least %s, found %s", name, formatDuration(least), v)
+	case hi == Unlimited:
+		return mongoerr.Newf(mongoerr.BadValue, "The value of '%s' must be at least %s, found %s", name, formatDuration(lo), v)
 	}
-	return mongoerr.Newf(mongoerr.BadValue, "The value of '%s' must be greater than zero and at most %s, found %s", name, formatDuration(most), v)
+	return mongoerr.Newf(mongoerr.BadValue, "The value of '%s' must be greater than zero and at most %s, found %s", name, formatDuration(hi), v)
 }
 
 func setDeadLettering(c *Config, name string, v value.Value) error {

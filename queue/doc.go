@@ -20,7 +20,7 @@
 // the cost of finding due messages depends on the number of due ones alone.
 //
 // Sequence numbers must have no gaps and must not be reused after their
-// messages are deleted. So each queue has a record in [StateNamespace] with
+// messages are deleted. So each queue has a record in the collection $mq (state.go) with
 // the next number and the instant of the last activity, from which the time to
 // idle deletion counts.
 //

@@ -26,58 +26,77 @@ func descriptionDeliveries(c *Config) string {
 	return fmt.Sprintf("Message could not be consumed after %d delivery attempts.", c.MaxDeliveryCount)
 }
 
-// order is an index of due times with the action for a due message.
-type order struct {
+// dueRule is an index of due times with the action for a due message.
+type dueRule struct {
 	index string
 	act   func(*entity, storage.Collection, *message) error // nil: the messages are removed together
 }
 
 // Scheduled messages come first, because they may have expired by now, then
 // locks, because an end of a lock may be an expiry.
-var mainOrders = []order{
+var mainRules = []dueRule{
 	{bySchedule, (*entity).activate},
 	{byLock, (*entity).lapse},
 	{byExpiry, nil},
 }
 
-var deadOrder = order{byLock, (*entity).lapse}
+var deadRule = dueRule{byLock, (*entity).lapse}
 
-// settleDue stores the new state of due messages of the queue and its
+// dueStep is a rule for one of the two collections of a queue.
+type dueStep struct {
+	coll storage.Collection
+	dueRule
+}
+
+// dueSteps are the steps in which due messages are processed. Those of the dead-letter queue
+// come first if it is received from.
+func (e *entity) dueSteps() ([]dueStep, error) {
+	dead, err := e.deadLetters()
+	if err != nil {
+		return nil, err
+	}
+	steps := make([]dueStep, 0, len(mainRules)+1)
+	if e.dead {
+		steps = append(steps, dueStep{dead, deadRule})
+	}
+	for _, r := range mainRules {
+		steps = append(steps, dueStep{e.main, r})
+	}
+	if !e.dead {
+		steps = append(steps, dueStep{dead, deadRule})
+	}
+	return steps, nil
+}
+
+// processDue stores the new state of due messages of the queue and its
 // dead-letter queue, at most limit of them. more reports whether there may be
 // others.
-func (e *entity) settleDue(limit int) (more bool, err error) {
-	dead, err := e.deadLetters()
+func (e *entity) processDue(limit int) (more bool, err error) {
+	steps, err := e.dueSteps()
 	if err != nil {
 		return false, err
 	}
-	past := until(e.now)
-	var n int
-	if e.dead { // a receive from the dead-letter queue needs these
-		n, err = e.actOn(dead, deadOrder, past, limit)
-		limit -= n
-	}
-	for _, o := range mainOrders {
-		if err != nil || limit <= 0 {
+	for _, s := range steps {
+		if limit <= 0 {
+			return true, nil
+		}
+		n, err := e.actOn(s, limit)
+		if err != nil {
 			return true, err
 		}
-		n, err = e.actOn(e.main, o, past, limit)
 		limit -= n
 	}
-	if err == nil && limit > 0 && !e.dead {
-		n, err = e.actOn(dead, deadOrder, past, limit)
-		limit -= n
-	}
-	return limit <= 0, err
+	return limit <= 0, nil
 }
 
-// actOn processes the due messages of one order.
-func (e *entity) actOn(coll storage.Collection, o order, r storage.KeyRange, limit int) (n int, err error) {
-	if o.act == nil {
-		return e.expireDue(coll, o.index, r, limit)
+// actOn processes the due messages of one step.
+func (e *entity) actOn(s dueStep, limit int) (n int, err error) {
+	if s.act == nil {
+		return e.expireDue(s, limit)
 	}
-	due, err := heads(coll, o.index, r, limit)
+	due, err := heads(s.coll, s.index, until(e.now), limit)
 	for i := range due {
-		if err := o.act(e, coll, &due[i]); err != nil {
+		if err := s.act(e, s.coll, &due[i]); err != nil {
 			return 0, err
 		}
 	}
@@ -86,8 +105,8 @@ func (e *entity) actOn(coll storage.Collection, o order, r storage.KeyRange, lim
 
 // expireDue removes the expired messages of the queue, or moves them to the
 // dead-letter queue, in one ranged delete.
-func (e *entity) expireDue(coll storage.Collection, index string, r storage.KeyRange, limit int) (int, error) {
-	out, err := coll.DeleteRange(&storage.RangeDelete{Index: index, Keys: r, Most: limit, Pick: func(_ []byte, rec storage.Record) (storage.Verdict, error) {
+func (e *entity) expireDue(s dueStep, limit int) (int, error) {
+	out, err := s.coll.DeleteRange(&storage.RangeDelete{Index: s.index, Keys: until(e.now), Most: limit, Pick: func(_ []byte, rec storage.Record) (storage.Verdict, error) {
 		m := decode(rec)
 		v := storage.Verdict{Do: storage.Remove, Reason: e.countExpired(&m)}
 		if e.config.DeadLetterOnExpiry {
@@ -98,19 +117,15 @@ func (e *entity) expireDue(coll storage.Collection, index string, r storage.KeyR
 	return out.Visited, err
 }
 
-// isDue reports whether settleDue has anything to do.
+// isDue reports whether processDue has anything to do.
 func (e *entity) isDue() (bool, error) {
-	dead, err := e.deadLetters()
-	if err != nil {
-		return false, err
-	}
-	past := until(e.now)
-	for _, o := range mainOrders {
-		if due, err := anyIn(e.main, o.index, past); due || err != nil {
+	steps, err := e.dueSteps()
+	for _, s := range steps {
+		if due, err := anyIn(s.coll, s.index, until(e.now)); due || err != nil {
 			return due, err
 		}
 	}
-	return anyIn(dead, byLock, past)
+	return false, err
 }
 
 // activateDue activates the scheduled messages that are due, so that they get

@@ -71,31 +71,31 @@ func (f *readyHead) release(number int64) {
 	f.number = min(f.number, number)
 }
 
-// first finds the first message that can be received, and skips at most most
+// first finds the first message that can be received, and skips up to limit
 // expired ones after the head. from is the number to start from, and ended
 // reports whether all messages were examined.
-func (e *entity) first(most int) (from int64, found, ended bool, err error) {
+func (e *entity) first(limit int) (from int64, found, ended bool, err error) {
 	if !e.dead {
 		from, _ = e.state.head.at(e.now)
 	}
-	ready, from, ended, err := e.receivable(from, 1, most)
+	ready, from, ended, err := e.receivable(from, 1, limit)
 	return from, len(ready) > 0, ended, err
 }
 
 // receivable collects up to n ready, unexpired messages in the order of their
-// numbers, from a number on, and skips at most most expired ones. next is the
+// numbers, from a number on, and skips up to limit expired ones. next is the
 // number after the expired messages before the first one found, and ended
 // reports whether there are no more messages.
-func (e *entity) receivable(from int64, n, most int) (ready []message, next int64, ended bool, err error) {
+func (e *entity) receivable(from int64, n, limit int) (ready []message, next int64, ended bool, err error) {
 	next, ended = from, true
 	r := storage.KeyRange{Lo: numberKey(from)}
 	err = walk(e.coll, byReady, r, func(m *message) bool {
 		if e.dead || !m.expired(e.now) {
 			ready = append(ready, *m)
-		} else if most--; len(ready) == 0 {
+		} else if limit--; len(ready) == 0 {
 			next = m.number + 1
 		}
-		ended = len(ready) < n && most >= 0
+		ended = len(ready) < n && limit >= 0
 		return ended
 	})
 	return ready, next, ended, err

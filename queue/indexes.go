@@ -17,8 +17,8 @@ const (
 	bySchedule = "$mq.schedule" // scheduled ones, by the instant they are due
 )
 
-// orderFields are the fields of _mq that the indexes read.
-var orderFields = []struct {
+// indexFields are the fields of _mq that the indexes read.
+var indexFields = []struct {
 	index, field string
 	unique, dead bool // whether it is unique; whether a dead-letter queue has it
 }{
@@ -33,7 +33,7 @@ var orderFields = []struct {
 // Indexes returns the internal indexes of a queue or of a dead-letter queue.
 func Indexes(dead bool) []storage.IndexSpec {
 	var specs []storage.IndexSpec
-	for _, o := range orderFields {
+	for _, o := range indexFields {
 		if dead && !o.dead {
 			continue
 		}

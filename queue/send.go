@@ -29,7 +29,7 @@ func (b *Broker) Send(ctx context.Context, s Store, ref Ref, docs []value.Doc, n
 // inserts into queues. It belongs to one transaction.
 type Sender struct {
 	broker *Broker
-	sent   map[[16]byte]*effects
+	sent   map[[16]byte]*effects // what was done to each queue
 }
 
 // Sender starts a Sender.
@@ -37,25 +37,23 @@ func (b *Broker) Sender() *Sender { return &Sender{broker: b} }
 
 // Insert sends one message. The document has its _id first.
 func (s *Sender) Insert(tx storage.Tx, ns storage.Namespace, d value.Doc, now int64) (storage.RecordID, error) {
-	var out effects
-	e, err := s.broker.open(tx, Ref{Namespace: ns}, now, &out)
+	e, err := s.broker.open(tx, Ref{Namespace: ns}, now, nil)
 	if err != nil {
 		return 0, err
 	}
-	if s.sent == nil {
-		s.sent = map[[16]byte]*effects{}
+	if e.out = s.sent[e.uuid]; e.out == nil {
+		if s.sent == nil {
+			s.sent = map[[16]byte]*effects{}
+		}
+		e.out = &effects{}
+		s.sent[e.uuid] = e.out
 	}
-	all := s.sent[e.uuid]
-	if all == nil {
-		all = &effects{}
-		s.sent[e.uuid] = all
-	}
-	out.activated = all.activated // the share applies to the whole transaction
+	before := *e.out
 	_, id, err := e.send(d)
-	if err != nil {
+	if err != nil { // the transaction may go on without the message
+		*e.out = before
 		return 0, err
 	}
-	all.add(&out)
 	return id, nil
 }
 

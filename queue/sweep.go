@@ -10,8 +10,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// IsSwept reports whether a pass of the monitor visits a collection of these options: it
-// visits queues, and does what is to be done in their dead-letter queues with them.
+// IsSwept reports whether a pass of the monitor visits a collection of these options:
+// dead-letter queues are swept together with their queue.
 func IsSwept(options value.Doc) bool { return IsQueue(options) && DeadLetterOf(options) == "" }
 
 // Targets lists the queues for a pass of the monitor.
@@ -39,11 +39,11 @@ func (t *target) String() string     { return t.info.Namespace.String() + " mess
 func (t *target) Sweep(ctx context.Context, v *ttl.Visit) error {
 	work, idle, err := t.inspect(ctx, v.Now)
 	for more := work; more && err == nil; {
-		most := v.Batch()
-		if most == 0 {
+		limit := v.Batch()
+		if limit == 0 {
 			return nil
 		}
-		more, err = t.batch(ctx, v, most)
+		more, err = t.batch(ctx, v, limit)
 		if errors.Is(err, storage.ErrConflict) && v.Again() {
 			more, err = true, nil
 		}
@@ -94,14 +94,14 @@ func (t *target) check(e *entity) error {
 	return nil
 }
 
-// batch processes at most most due messages in one transaction.
-func (t *target) batch(ctx context.Context, v *ttl.Visit, most int) (more bool, err error) {
+// batch processes up to limit due messages in one transaction.
+func (t *target) batch(ctx context.Context, v *ttl.Visit, limit int) (more bool, err error) {
 	var r ttl.Removed
 	err = t.broker.update(ctx, t.store, t.ref(), v.Now, func(e *entity) (err error) {
 		if err := t.check(e); err != nil {
 			return err
 		}
-		more, err = e.settleDue(most)
+		more, err = e.processDue(limit)
 		r = ttl.Removed{MessagesDropped: e.out.dropped, MessagesDeadLettered: e.out.expired + e.out.failed}
 		return err
 	})

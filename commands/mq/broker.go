@@ -89,12 +89,12 @@ func messages(c *kernel.Call, docs []value.Doc) {
 }
 
 // checkRange refuses numbers outside the bounds of an argument.
-func checkRange(c *kernel.Call, name string, n, least, most int64) error {
+func checkRange(c *kernel.Call, name string, n, lo, hi int64) error {
 	switch {
-	case n < least:
-		return mongoerr.Newf(mongoerr.BadValue, "BSON field '%s' value must be >= %d, actual value '%d'", name, least, n)
-	case n > most:
-		return mongoerr.Newf(mongoerr.BadValue, "BSON field '%s' value must be <= %d, actual value '%d'", name, most, n)
+	case n < lo:
+		return mongoerr.Newf(mongoerr.BadValue, "BSON field '%s' value must be >= %d, actual value '%d'", name, lo, n)
+	case n > hi:
+		return mongoerr.Newf(mongoerr.BadValue, "BSON field '%s' value must be <= %d, actual value '%d'", name, hi, n)
 	}
 	return nil
 }

@@ -52,15 +52,15 @@ func browseRequest(c *kernel.Call, a *mqPeekArgs) (r queue.Browse, err error) {
 	if r.State, err = stateOf(c, a.State); err != nil {
 		return r, err
 	}
-	most := int64(1)
+	limit := int64(1)
 	if a.MaxMessages != nil {
-		most = *a.MaxMessages
+		limit = *a.MaxMessages
 	}
 	if a.From != nil {
 		r.From, r.HasFrom = *a.From, true
 	}
-	r.Max, r.FromEnd = int(most), a.FromEnd
-	return r, checkRange(c, "maxMessages", most, 1, queue.MaxMessages)
+	r.Max, r.FromEnd = int(limit), a.FromEnd
+	return r, checkRange(c, "maxMessages", limit, 1, queue.MaxMessages)
 }
 
 // stateOf reads the argument state; "" if it is not given.
