@@ -4,7 +4,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	_ "time/tzdata" // the zone database, for systems without one
 
 	"github.com/duskdb/duskdb/internal/mongoerr"
 )
@@ -30,7 +29,7 @@ func ParseZone(name string) (Zone, error) {
 		return Zone{place: p.(*time.Location)}, nil
 	}
 	if plausible(name) {
-		if p, err := time.LoadLocation(name); err == nil {
+		if p, err := loadLocation(name); err == nil {
 			places.Store(name, p)
 			return Zone{place: p}, nil
 		}
