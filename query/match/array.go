@@ -90,16 +90,19 @@ func (n *ElemMatchValue) match(env *expr.Env, d value.Doc, pos *int) (bool, erro
 	return n.walk(n, env, d, pos)
 }
 
-// matchValue tests whether some element of an array satisfies all conditions,
-// and sets its position.
 func (n *ElemMatchValue) matchValue(env *expr.Env, v value.Value, pos *int) (bool, error) {
+	return anyElement(v, pos, func(elem value.Value) (bool, error) { return allValue(n.Nodes, env, elem) })
+}
+
+// anyElement reports whether an element of an array passes a test, and sets its position.
+func anyElement(v value.Value, pos *int, test func(elem value.Value) (bool, error)) (bool, error) {
 	if v.Kind() != value.KindArray {
 		return false, nil
 	}
 	at := 0
 	it := v.Doc().Iter()
 	for ; it.Next(); at++ {
-		ok, err := allValue(n.Nodes, env, it.Value())
+		ok, err := test(it.Value())
 		if err != nil {
 			return false, err
 		}
@@ -192,33 +195,17 @@ func (n *ElemMatchObject) match(env *expr.Env, d value.Doc, pos *int) (bool, err
 	return n.walk(n, env, d, pos)
 }
 
-// matchValue tests whether the filter matches some element of an array that is
-// a document or an array, and sets its position.
+// matchValue passes over elements that are neither documents nor arrays.
 func (n *ElemMatchObject) matchValue(env *expr.Env, v value.Value, pos *int) (bool, error) {
-	if v.Kind() != value.KindArray {
-		return false, nil
-	}
-	at := 0
-	it := v.Doc().Iter()
-	for ; it.Next(); at++ {
-		if k := it.Kind(); k != value.KindDocument && k != value.KindArray {
-			continue
+	return anyElement(v, pos, func(elem value.Value) (bool, error) {
+		if k := elem.Kind(); k != value.KindDocument && k != value.KindArray {
+			return false, nil
 		}
 		if err := env.Tick(); err != nil {
 			return false, err
 		}
-		ok, err := n.Node.match(env, it.Value().Doc(), nil)
-		if err != nil {
-			return false, err
-		}
-		if ok {
-			if pos != nil {
-				*pos = at
-			}
-			return true, nil
-		}
-	}
-	return false, nil
+		return n.Node.match(env, elem.Doc(), nil)
+	})
 }
 
 func (n *ElemMatchObject) appendTo(b *value.Builder) { appendLeaf(b, n) }
