@@ -37,9 +37,6 @@ func Compile(v value.Value, s *Scope) (*Expr, error) {
 	return &Expr{n}, nil
 }
 
-// Constant returns the expression whose value is always v.
-func Constant(v value.Value) *Expr { return &Expr{constant{v}} }
-
 // FoldError is an error of a constant sub-expression that was evaluated at
 // compile time; mongod reports it as "Failed to optimize pipeline".
 type FoldError struct{ Err *mongoerr.Error }

@@ -1,8 +1,6 @@
 package index
 
 import (
-	"bytes"
-
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -121,9 +119,6 @@ func textConflict(existing []*Spec, s *Spec) error {
 func (s *Spec) Catalog() value.Doc {
 	return fieldsOf(s.doc).ordered("v", "unique", "hidden", "prepareUnique", "key", "name")
 }
-
-// Same reports whether two specifications are the same in every byte.
-func Same(a, b *Spec) bool { return bytes.Equal(a.doc, b.doc) }
 
 // WithExpire returns the specification with another expireAfterSeconds, for
 // collMod.

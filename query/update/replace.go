@@ -2,8 +2,6 @@ package update
 
 import (
 	"bytes"
-	"maps"
-	"slices"
 
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
@@ -35,9 +33,6 @@ var updateStages = map[string]bool{
 	"$set":         true,
 	"$unset":       true,
 }
-
-// Stages lists the stages that a pipeline update may have, sorted.
-func Stages() []string { return slices.Sorted(maps.Keys(updateStages)) }
 
 // compilePipeline compiles a pipeline update after checking its stages.
 func compilePipeline(stages value.Doc, o Options) (*Update, error) {

@@ -252,7 +252,7 @@ func TestTables(t *testing.T) {
 	if n := len(Operators()); n != 15 || !slices.IsSorted(Operators()) {
 		t.Errorf("%d operators", n)
 	}
-	if n := len(Stages()); n != 6 {
+	if n := len(updateStages); n != 6 {
 		t.Errorf("%d stages", n)
 	}
 }
