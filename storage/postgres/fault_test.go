@@ -243,7 +243,7 @@ func TestTrips(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name string
-		max int64
+		max  int64
 		do   func() error
 	}{
 		{"find by _id", 1, func() error {

@@ -387,9 +387,9 @@ func (a *answers) ranges(c *conn, ranges []kvshared.ReadRange) {
 const (
 	firstRows   = 128
 	resumedRows = 320
-	maxRows    = 1024
-	maxWanted  = 4096
-	maxBytes   = 4 << 20
+	maxRows     = 1024
+	maxWanted   = 4096
+	maxBytes    = 4 << 20
 )
 
 func (a *answers) readPage(c *conn, p *kvshared.Page) {

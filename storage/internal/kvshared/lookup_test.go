@@ -22,7 +22,7 @@ func place(id storage.RecordID) (s kv.Span, entry []byte) {
 // that it names, whoever has committed, and in whichever order reads and commits are noted.
 func TestLookupCache(t *testing.T) {
 	t.Parallel()
-	const records = 4
+	const records = 2
 	rapid.Check(t, func(rt *rapid.T) {
 		var cache lookupCache
 		states := []map[storage.RecordID]string{{}} // the records in each version
@@ -44,23 +44,43 @@ func TestLookupCache(t *testing.T) {
 		}
 		rt.Repeat(map[string]func(*rapid.T){
 			"own commit": func(rt *rapid.T) {
-				id, text := id(rt), rapid.SampledFrom([]string{"", "x", "yy"}).Draw(rt, "value")
-				if text != "" {
-					text += fmt.Sprint(len(states))
-				}
-				w := kv.Write{Key: kv.AppendRecordKey(nil, 7, id)}
+				id := id(rt)
 				_, entry := place(id)
-				list := []kv.Write{w, {Key: entry}}
-				if text != "" {
-					list = []kv.Write{{Key: w.Key, Value: []byte(text)}}
+				record := kv.Write{Key: kv.AppendRecordKey(nil, 7, id)}
+				text := fmt.Sprint("own", len(states))
+				wrote := func(list []kv.Write) { // later than others may have read or written the record
+					if rapid.Bool().Draw(rt, "read before it is noted") {
+						if rapid.Bool().Draw(rt, "another commit") {
+							commit(id, fmt.Sprint("other", len(states)))
+						}
+						if text, ok := states[len(states)-1][id]; ok {
+							s, entry := place(id)
+							cache.put(s, entry, []byte(text), int64(len(states)-1))
+						}
+					}
+					cache.wrote(list, own)
 				}
-				own = commit(id, text)
-				cache.wrote(list, own)
+				switch rapid.SampledFrom([]string{"write", "write", "delete", "change the key"}).Draw(rt, "kind") {
+				case "write":
+					record.Value = []byte(text)
+					own = commit(id, text)
+					wrote([]kv.Write{record})
+				case "delete":
+					own = commit(id, "")
+					wrote([]kv.Write{record, {Key: entry}})
+				default:
+					record.Value = []byte(text)
+					own = commit(id, "") // it is not found by this key any more
+					wrote([]kv.Write{record, {Key: entry}})
+				}
 			},
 			"commit of another server": func(rt *rapid.T) { commit(id(rt), fmt.Sprint("other", len(states))) },
 			"read": func(rt *rapid.T) { // of a state that may be old by now
 				id := id(rt)
-				version := rapid.Int64Range(0, int64(len(states)-1)).Draw(rt, "version")
+				version := int64(len(states)-1) - rapid.SampledFrom([]int64{0, 0, 0, 1, 2}).Draw(rt, "age")
+				if version < 0 {
+					return
+				}
 				if text, ok := states[version][id]; ok {
 					s, entry := place(id)
 					cache.put(s, entry, []byte(text), version)

