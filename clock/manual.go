@@ -167,7 +167,7 @@ func (m *Manual) Reset() {
 	m.since = m.source.Now().Round(0)
 	m.at, m.frozen = m.since, false
 	m.backwards(before.Sub(m.at))
-	m.settle()
+	m.moved()
 }
 
 // backwards lets the timers keep their remaining time after a move backwards.
@@ -228,12 +228,12 @@ func (m *Manual) jump(target func(now time.Time) (time.Time, error)) error {
 		return err
 	}
 	m.at, m.since = to, since
-	m.settle()
+	m.moved()
 	return nil
 }
 
-// settle fires the due timers after a move, releases mu and runs the hooks.
-func (m *Manual) settle() {
+// moved fires the due timers after a move, releases mu and runs the hooks.
+func (m *Manual) moved() {
 	m.fireDue()
 	now := m.now()
 	hooks := slices.Clone(m.hooks)

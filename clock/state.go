@@ -32,7 +32,7 @@ func (m *Manual) Adopt(s State) {
 	before := m.now()
 	m.at, m.since, m.frozen = s.At.Round(0), s.Since.Round(0), s.Frozen
 	m.backwards(before.Sub(m.now()))
-	m.settle()
+	m.moved()
 }
 
 // Copy returns a clock with the same source and state, without its timers and hooks: a

@@ -22,7 +22,7 @@ type conn struct {
 	client       *commands.Conn
 	messages
 
-	ctx      context.Context // of all commands
+	ctx      context.Context // ends with the connection; all its commands run under it
 	cancel   context.CancelCauseFunc
 	progress progress
 }

@@ -334,7 +334,7 @@ func TestConsoleEventsInFrames(t *testing.T) {
 			t.Errorf("frame %s: %d %s", wrong, code, body)
 		}
 	}
-	const docs, most = 25_000, 20
+	const docs, limit = 25_000, 20
 	b.command(200, `"ok":1`, "test", `{"createIndexes": "c", "indexes": [{"key": {"x": 1}, "name": "x_1", "expireAfterSeconds": 0}]}`)
 	for i := range 5 {
 		list := make([]string, docs/5)
@@ -343,7 +343,7 @@ func TestConsoleEventsInFrames(t *testing.T) {
 		}
 		b.command(200, `"ok":1`, "test", `{"insert": "c", "documents": [`+strings.Join(list, ",")+`]}`)
 	}
-	stream := events(t, t.Context(), srv, fmt.Sprintf("?only=expirations&frame=%d", most), "")
+	stream := events(t, t.Context(), srv, fmt.Sprintf("?only=expirations&frame=%d", limit), "")
 	begin := time.Now()
 	b.command(200, `"ok":1`, "admin", `{"runExpirationPass": 1}`)
 	total, counted, frames, last := 0, 0, 0, ""
@@ -359,7 +359,7 @@ func TestConsoleEventsInFrames(t *testing.T) {
 		}
 		frames, last = frames+1, id
 		total, counted = total+len(f.Events)+f.LeftOut, counted+f.Counts["ttl"]
-		if len(f.Events) == 0 || len(f.Events) > most || f.LeftOut > 0 && len(f.Events) < most {
+		if len(f.Events) == 0 || len(f.Events) > limit || f.LeftOut > 0 && len(f.Events) < limit {
 			t.Errorf("a frame has %d events, and %d were left out", len(f.Events), f.LeftOut)
 		}
 	}

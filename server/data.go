@@ -116,9 +116,9 @@ func RestoreStream(ctx context.Context, backup io.Reader, engine, dbPath string,
 
 // Copied describes a finished copy.
 type Copied struct {
-	From, To                      string // the places, without the user and password of a database
+	From, To                      string // locations, without the user and password of a database
 	Collections, Records, Indexes int64
-	Bytes                         int64 // of the documents
+	Bytes                         int64 // size of the documents
 }
 
 // Copy copies the data of one engine to another, and compares the copy with the

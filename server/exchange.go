@@ -18,8 +18,8 @@ import (
 type messages struct {
 	reader    *wire.Reader
 	out       *wire.Buffer        // replies that are not sent yet
-	lastID    int32               // of the replies
-	sequences []commands.Sequence // memory for those of the next message
+	lastID    int32               // request id of the last reply
+	sequences []commands.Sequence // memory for the sequences of the next message
 	hasSlot   bool                // whether the connection has a slot for large replies
 }
 

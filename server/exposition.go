@@ -48,7 +48,7 @@ func kinds(name, help string, list func(m *commands.Metrics) []commands.Counter)
 // exposition is the text under way.
 type exposition struct {
 	b []byte
-	f *family // whose samples are written
+	f *family // metric that is being written
 	s *Server
 }
 

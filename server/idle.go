@@ -25,22 +25,22 @@ type idleRelease struct {
 	repack func()         // moves objects together; nil: nothing does
 	start  func(f func()) // runs f in the background
 
-	releasing atomic.Bool // in the background; the fields below are its until it ends
+	releasing atomic.Bool // whether memory is being returned in the background; until it is, nobody else uses the fields below
 
-	last     uint64 // allocated, a second ago
+	last     uint64 // value of allocated a second ago
 	released uint64 // value of allocated when memory was last returned
-	quiet    int    // seconds
-	data     int64  // bytes of the documents when memory was last returned, or more if there were more since
+	quiet    int    // seconds with few allocations
+	data     int64  // maximum size of the documents since memory was last returned
 }
 
 const (
-	quietBytes    = 4 << 20  // allocated in a quiet second, at most
-	quietSeconds  = 3        // before memory is returned
-	worthRelease  = 64 << 20 // allocated since the last time, at least,
-	worthFraction = 4        // and this fraction of the live heap, because a collection scans it
-	worthRemoved  = 16 << 20 // bytes of documents that were removed, at least, and the same fraction of all
-	lookForData   = 4        // seconds
-	worthRepack   = 24 << 20 // unused bytes between objects, at least, and the same fraction of the live heap
+	quietBytes    = 4 << 20  // limit of what is allocated in a quiet second
+	quietSeconds  = 3        // quiet seconds before memory is returned
+	worthRelease  = 64 << 20 // minimum allocated since the last time
+	worthFraction = 4        // and as a fraction of the live heap, because a collection scans it
+	worthRemoved  = 16 << 20 // minimum size of removed documents, and the same fraction of all
+	lookForData   = 4        // seconds between two looks at the size of the documents
+	worthRepack   = 24 << 20 // minimum of unused bytes between objects, and the same fraction of the live heap
 )
 
 func newIdleRelease() *idleRelease {

@@ -21,7 +21,7 @@ type inFlight struct {
 	free    *semaphore.Weighted
 	replies int64 // limit in bytes of the large replies that clients do not read
 
-	slots    *semaphore.Weighted // one for each large reply that is being written or sent
+	slots    *semaphore.Weighted // slots for large replies that are being written or sent
 	slotsAll int64               // number of slots
 	waiting  atomic.Int64        // commands that wait for a slot
 	taken    atomic.Int64        // slots in use

@@ -13,11 +13,11 @@ var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 120 * time.Second, Inter
 
 // timeLimits are the time limits for clients that send or read too slowly.
 type timeLimits struct {
-	first   time.Duration // to begin the first message
-	message time.Duration // to send the rest of a message
+	first   time.Duration // time to begin the first message
+	message time.Duration // time to send the rest of a message
 	rate    int64         // minimum rate of a longer message, in bytes per second
-	reply   time.Duration // to read a reply
-	scarce  time.Duration // to read the next part of a reply, when memory is short
+	reply   time.Duration // time to read a reply
+	scarce  time.Duration // time to read the next part of a reply when memory is short
 }
 
 var defaultTimeLimits = timeLimits{

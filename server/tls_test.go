@@ -247,12 +247,12 @@ func TestOldTLSIsRefused(t *testing.T) {
 	cert := a.issue("server.pem", pkix.Name{CommonName: "localhost"})
 	for _, tc := range []struct {
 		disabled string
-		most     uint16
+		max      uint16
 		ok       bool
 	}{{"", tls.VersionTLS11, false}, {"", tls.VersionTLS12, true}, {"TLS1_2", tls.VersionTLS12, false}} {
 		srv := runServer(t, server.Config{TLS: server.TLS{Mode: server.TLSRequire, CertificateKeyFile: cert, DisabledProtocols: strings.Fields(tc.disabled)}})
 		cfg := a.client("")
-		cfg.MinVersion, cfg.MaxVersion = tls.VersionTLS10, tc.most
+		cfg.MinVersion, cfg.MaxVersion = tls.VersionTLS10, tc.max
 		if err := a.dial(srv, cfg); (err == nil) != tc.ok {
 			t.Errorf("%+v: %v", tc, err)
 		}

@@ -151,7 +151,7 @@ func p99(all []time.Duration) time.Duration {
 }
 
 // reads returns the times of at least so many findOne commands while fn runs.
-func reads(s *scene, least int, fn func()) []time.Duration {
+func reads(s *scene, min int, fn func()) []time.Duration {
 	var stop atomic.Bool
 	var all []time.Duration
 	var wg sync.WaitGroup
@@ -159,7 +159,7 @@ func reads(s *scene, least int, fn func()) []time.Duration {
 	go func() {
 		defer wg.Done()
 		c := s.db.Collection("other")
-		for i := 0; !stop.Load() || i < least; i++ {
+		for i := 0; !stop.Load() || i < min; i++ {
 			began := time.Now()
 			if err := c.FindOne(context.Background(), bson.D{{Key: "_id", Value: i % 10_000}}).Err(); err != nil {
 				s.Error(err)
@@ -298,7 +298,7 @@ func fileGrowth(b *testing.B, oplog int) {
 		srv := servertest.Run(b, servertest.At(servertest.Start), servertest.Dir(dir), servertest.Oplog(oplog))
 		d := newDirect(b, srv)
 		d.json("db", `{"createIndexes": "c", "indexes": [{"key": {"x": 1}, "name": "x_1", "expireAfterSeconds": 10}]}`)
-		var one, most, both int64
+		var one, largest, both int64
 		for cycle := range 50 {
 			now := srv.Clock.NowMillis()
 			d.fill("c", 20_000, func(b *value.Builder, i int) {
@@ -309,11 +309,11 @@ func fileGrowth(b *testing.B, oplog int) {
 			if cycle == 0 {
 				one = file
 			}
-			most, both = max(most, file), max(both, all)
+			largest, both = max(largest, file), max(both, all)
 		}
 		b.ReportMetric(float64(one), "bytes/one")
-		b.ReportMetric(float64(most)/float64(one), "most/one")
-		b.ReportMetric(float64(both)/float64(one), "most-with-copy/one")
+		b.ReportMetric(float64(largest)/float64(one), "max/one")
+		b.ReportMetric(float64(both)/float64(one), "max-with-copy/one")
 		srv.Stop()
 	}
 }

@@ -21,7 +21,7 @@ import (
 type mqStep struct {
 	kind    string  // send, receive, remove, complete, abandon, defer, recall, dead
 	numbers []int64 // that it got or worked on; none: the queue was empty
-	most    int     // of a receive
+	max     int     // of a receive
 }
 
 // mqModel is a queue that is used by one client at a time: a receive gets the
@@ -57,7 +57,7 @@ func (s *mqState) play(o mqStep) bool {
 		s.ready = append(s.ready, o.numbers...)
 		return true
 	case "receive", "remove":
-		n := min(o.most, len(s.ready))
+		n := min(o.max, len(s.ready))
 		if !slices.Equal(s.ready[:n], o.numbers) {
 			return false
 		}
@@ -188,12 +188,12 @@ func (c *mqConsumer) send() (mqStep, error) {
 }
 
 func (c *mqConsumer) receive() (mqStep, error) {
-	o := mqStep{kind: "receive", most: 1 + c.r.IntN(3)}
+	o := mqStep{kind: "receive", max: 1 + c.r.IntN(3)}
 	mode := "peekLock"
 	if c.r.IntN(4) == 0 {
 		o.kind, mode = "remove", "receiveAndDelete"
 	}
-	reply, err := c.command(bson.D{{Key: "mqReceive", Value: "q"}, {Key: "mode", Value: mode}, {Key: "maxMessages", Value: o.most}})
+	reply, err := c.command(bson.D{{Key: "mqReceive", Value: "q"}, {Key: "mode", Value: mode}, {Key: "maxMessages", Value: o.max}})
 	if err != nil {
 		return o, err
 	}

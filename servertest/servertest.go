@@ -51,7 +51,7 @@ type Server struct {
 	Clock *clock.Manual
 
 	t      testing.TB
-	bubble bool // see [Bubble]
+	bubble bool // whether the server runs in a bubble of synctest, see [Bubble]
 }
 
 // Option changes how [Run] starts a server.

@@ -73,7 +73,7 @@ func TestRoundTrips(t *testing.T) {
 	commit := int64(1 << 30)
 	for _, tt := range []struct {
 		name string
-		most int64
+		max  int64
 		do   func(ctx context.Context) error
 	}{
 		{"findOne by _id", 1, func(ctx context.Context) error {
@@ -140,15 +140,15 @@ func TestRoundTrips(t *testing.T) {
 			return read(cur, err, 20_000)
 		}},
 	} {
-		least := int64(1 << 30) // what is read again once a second may come between
+		fewest := int64(1 << 30) // what is read again once a second may come between
 		for range 5 {
 			before := trips.N()
 			must(tt.do(ctx))
-			least = min(least, trips.N()-before)
+			fewest = min(fewest, trips.N()-before)
 		}
-		t.Logf("%s: %d round trips", tt.name, least)
-		if least > tt.most {
-			t.Errorf("%s: %d round trips, want at most %d", tt.name, least, tt.most)
+		t.Logf("%s: %d round trips", tt.name, fewest)
+		if fewest > tt.max {
+			t.Errorf("%s: %d round trips, want at most %d", tt.name, fewest, tt.max)
 		}
 	}
 	t.Logf("commit of a transaction: %d round trips", commit)

@@ -9,7 +9,7 @@ import (
 )
 
 // ledger is a Budget that refuses to go beyond its limit.
-type ledger struct{ limit, held, most int }
+type ledger struct{ limit, held, max int }
 
 var errRefused = errors.New("refused")
 
@@ -18,7 +18,7 @@ func (l *ledger) Take(n int) error {
 		return errRefused
 	}
 	l.held += n
-	l.most = max(l.most, l.held)
+	l.max = max(l.max, l.held)
 	return nil
 }
 
@@ -69,7 +69,7 @@ func TestBudgetRefuses(t *testing.T) {
 	l := &ledger{limit: 64 << 20}
 	r := NewReader(bytes.NewReader(sized(2<<20, Uncompressed)[:firstChunk-1]))
 	r.SetBudget(l)
-	if _, err := r.ReadMessage(); err == nil || l.most != 0 {
-		t.Errorf("error %v, took %d", err, l.most)
+	if _, err := r.ReadMessage(); err == nil || l.max != 0 {
+		t.Errorf("error %v, took %d", err, l.max)
 	}
 }

@@ -19,7 +19,7 @@ type Client struct {
 	lastID int32
 	awaits int32 // the request id that the next reply must answer
 
-	compressor Compressor // of every request
+	compressor Compressor // compression of every request
 }
 
 // NewClient returns a Client over a connection. The caller closes the

@@ -59,7 +59,7 @@ func (o OpCode) String() string {
 
 // Header stands at the start of every message.
 type Header struct {
-	Length     int32  // of the whole message, header included
+	Length     int32  // length of the whole message with its header
 	RequestID  int32  // chosen by the sender
 	ResponseTo int32  // the RequestID this message answers
 	OpCode     OpCode // what follows

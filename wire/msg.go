@@ -45,7 +45,7 @@ type Msg struct {
 	Header    Header
 	Flags     Flags
 	Body      value.Doc  // not validated but for its length
-	Sequences []Sequence // in the order they came
+	Sequences []Sequence // document sequences in the order of the message
 
 	// Compressor is how the message came; a reply goes back the same way.
 	Compressor Compressor

@@ -27,7 +27,7 @@ type comparison struct {
 	OpsA        float64  `json:"medianOpsPerSecA"`
 	OpsB        float64  `json:"medianOpsPerSecB"`
 	Ratio       float64  `json:"medianRatio"`
-	CPURatio    float64  `json:"medianCPURatio,omitempty"` // of b to a; 0: not known
+	CPURatio    float64  `json:"medianCPURatio,omitempty"` // b's processor time per operation to a's; 0: not known
 }
 
 // Run measures, prints a line for each workload and number of connections,

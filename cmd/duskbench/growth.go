@@ -32,10 +32,10 @@ type growthResult struct {
 	Docs        int                `json:"docs"`
 	Indexes     int                `json:"indexes"`
 	Collections int                `json:"collections"`
-	OpsPerSec   map[string]float64 `json:"opsPerSec"` // by workload
-	OpenMS      float64            `json:"openMS"`    // from exec to the first answered ping
+	OpsPerSec   map[string]float64 `json:"opsPerSec"` // keyed by workload
+	OpenMS      float64            `json:"openMS"`    // time from exec to the first answered ping
 	FileBytes   int64              `json:"fileBytes"`
-	Resident    int64              `json:"residentBytes"` // of the process, after it was opened
+	Resident    int64              `json:"residentBytes"` // memory of the process after the data were opened
 }
 
 // Validate is called by the command line parser.

@@ -120,12 +120,12 @@ func TestYCSBMixes(t *testing.T) {
 				t.Errorf("%s: %d %% of operation %d, want %d", name, got, op, want)
 			}
 		}
-		most := 0
+		maxCount := 0
 		for _, k := range seen {
-			most = max(most, k)
+			maxCount = max(maxCount, k)
 		}
-		if !tc.mix.latest && most < 20*rounds/r.opts.Docs {
-			t.Errorf("%s: the most popular document was asked for %d times of %d", name, most, rounds)
+		if !tc.mix.latest && maxCount < 20*rounds/r.opts.Docs {
+			t.Errorf("%s: the most popular document was asked for %d times of %d", name, maxCount, rounds)
 		}
 	}
 }

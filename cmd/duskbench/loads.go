@@ -105,6 +105,6 @@ func noteRemoved(r *request, reply value.Doc) error {
 
 // expiredDocs is how many documents have expired since the first request of a worker.
 type expiredDocs struct {
-	first *int64 // of the server, at the first request
+	first *int64 // counter of the server at the first request
 	n     int64
 }

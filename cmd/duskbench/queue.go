@@ -17,7 +17,7 @@ const queueName = "queue"
 // queueState is the step of a worker in its round.
 type queueState struct {
 	step  queueStep
-	token value.Value // of the message that was received
+	token value.Value // lock token of the message that was received
 }
 
 type queueStep int

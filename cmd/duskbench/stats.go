@@ -40,7 +40,7 @@ type result struct {
 	P999        float64 `json:"p999"`
 	Max         float64 `json:"max"`
 	ServerCPU   float64 `json:"serverCPU,omitempty"` // processor time per operation; 0: not known
-	OwnCPU      float64 `json:"ownCPU,omitempty"`    // of the load generator
+	OwnCPU      float64 `json:"ownCPU,omitempty"`    // processor time of the load generator
 }
 
 // summarize fills in a result's figures.

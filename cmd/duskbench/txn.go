@@ -16,8 +16,8 @@ import (
 // sessionState is the session of a worker.
 type sessionState struct {
 	id      value.Doc      // lsid of the requests made here
-	number  int64          // of the last retryable write or transaction
-	updates int            // of the open transaction
+	number  int64          // number of the last retryable write or transaction
+	updates int            // updates sent in the open transaction
 	client  *mongo.Session // the driver's, nil before the first transaction
 }
 

@@ -27,8 +27,8 @@ var (
 	ycsbF = ycsbMix{modify: 50}
 )
 
-// scanMost is the longest scan.
-const scanMost = 100
+// maxScan is the longest scan.
+const maxScan = 100
 
 // ycsbState is the state of a worker between operations.
 type ycsbState struct {
@@ -98,7 +98,7 @@ func buildYCSB(m ycsbMix) func(*request) {
 			r.begin().String("find", collection).
 				StartDocument("filter").StartDocument("_id").Int32("$gte", id).End().End().
 				StartDocument("sort").Int32("_id", 1).End().
-				Int32("limit", int32(1+r.rnd.IntN(scanMost))).Bool("singleBatch", true)
+				Int32("limit", int32(1+r.rnd.IntN(maxScan))).Bool("singleBatch", true)
 		default:
 			r.find(id)
 		}
@@ -118,7 +118,7 @@ func callYCSB(m ycsbMix) func(context.Context, *request) error {
 			return err
 		case opScan:
 			return r.drain(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: id}}}},
-				options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(int64(1+r.rnd.IntN(scanMost))))
+				options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(int64(1+r.rnd.IntN(maxScan))))
 		}
 		return r.callFind(ctx, id)
 	}

@@ -22,7 +22,7 @@ import (
 // command line. It resolves the flags that neither the command line nor an
 // environment variable gives.
 type configFile struct {
-	flags      map[string]any    // by name; a text, as on the command line
+	flags      map[string]any    // values by flag name: texts, as on the command line
 	parameters map[string]string // of the section setParameter, and of keys that stand for one
 	ignored    []string          // keys without effect
 }

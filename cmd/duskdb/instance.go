@@ -59,7 +59,7 @@ type instance struct {
 	log      zerolog.Logger
 	file     *logFile // nil: the log is on stderr
 	stop     chan struct{}
-	unsignal func() // of the signal that rotates the log file
+	unsignal func() // stops listening for the signal that rotates the log file
 }
 
 // prepare opens the log, and makes the configuration out of the flags, their variables and

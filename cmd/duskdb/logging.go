@@ -24,7 +24,7 @@ type logFile struct {
 
 	mu   sync.Mutex
 	file *os.File
-	mode os.FileMode // of new files
+	mode os.FileMode // mode of new files
 }
 
 const appendToLog = os.O_CREATE | os.O_WRONLY | os.O_APPEND

@@ -19,7 +19,7 @@ type use int
 
 const (
 	served  use = iota // it works as in mongod
-	ignored            // it is accepted, and has no effect
+	ignored            // accepted without effect
 	refused            // the server does not start with it
 )
 
@@ -27,8 +27,8 @@ const (
 // file, a flag of its command line, or both. The source is MongoDB's manual,
 // "Configuration File Settings and Command-Line Options Mapping".
 type option struct {
-	key  string // in the configuration file, dotted; "": command line only
-	flag string // on the command line; "": configuration file only
+	key  string // dotted key in the configuration file; "": command line only
+	flag string // name on the command line; "": configuration file only
 	kind kind
 	use  use
 	// parameter is the server parameter that the option sets; "": none. A flag

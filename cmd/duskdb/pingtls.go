@@ -15,7 +15,7 @@ type pingTLS struct {
 	CA           string `name:"tlsCAFile" help:"PEM file with the certificate authorities for the server's certificate; default: the system's."`
 	Certificate  string `name:"tlsCertificateKeyFile" help:"PEM file with the client's certificate and key."`
 	AllowInvalid bool   `name:"tlsAllowInvalidCertificates" help:"Do not check the server's certificate."`
-	ServerMode   string `name:"serverTLSMode" env:"DUSKDB_TLS_MODE" hidden:""` // of a server in the same container
+	ServerMode   string `name:"serverTLSMode" env:"DUSKDB_TLS_MODE" hidden:""` // TLS mode of a server in the same container
 }
 
 // secure starts TLS on a connection if it is requested.

@@ -105,10 +105,10 @@ func (c *Console) read(r *http.Request, limit int64) (text string, free func(), 
 
 var errBusy = errors.New("the console is busy")
 
-// begin takes one of a limited number of places.
-func begin(w http.ResponseWriter, places chan struct{}) bool {
+// begin takes one of a limited number of slots.
+func begin(w http.ResponseWriter, slots chan struct{}) bool {
 	select {
-	case places <- struct{}{}:
+	case slots <- struct{}{}:
 		return true
 	default:
 		refuse(w, http.StatusServiceUnavailable, errBusy.Error())

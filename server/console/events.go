@@ -97,7 +97,7 @@ type eventStream struct {
 	nc       *conn
 	db, coll string
 	cursor   int64
-	events   value.Doc // of the first batch
+	events   value.Doc // events of the last batch that are not sent yet
 }
 
 // open opens the change stream of a collection, a database or the server.

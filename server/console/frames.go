@@ -16,10 +16,10 @@ import (
 // second.
 const (
 	frameEvery = 200 * time.Millisecond // shortest time between two frames
-	maxFrame   = 500                    // events of a frame, at most
-	maxDrain   = 500                    // batches that a frame counts, at most
-	drainRest  = time.Millisecond       // between two of them, for other clients of the server
-	frameBytes = 4 << 20                // of the events of a frame, at most
+	maxFrame   = 500                    // limit of the events of a frame
+	maxDrain   = 500                    // limit of the batches that a frame counts
+	drainRest  = time.Millisecond       // pause between two of them, for other clients of the server
+	frameBytes = 4 << 20                // limit of the size of these events
 )
 
 // frames sends events in frames {events, leftOut, counts}: the newest events, the number of
@@ -27,14 +27,14 @@ const (
 // they are not expirations). The id of a frame is the resume token of its last event.
 type frames struct {
 	s      *eventStream
-	max    int
-	sent   time.Time
-	events []value.Doc // the newest
-	bytes  int         // of events
+	max    int         // limit of events
+	sent   time.Time   // when the last frame was sent
+	events []value.Doc // newest events
+	bytes  int         // size of events
 	last   string      // resume token of the last event
-	total  int64
-	names  []string // of counts, in the order in which they first occurred
-	counts []int64  // of names
+	total  int64       // number of events, kept or not
+	names  []string    // policies or kinds, in the order in which they first occurred
+	counts []int64     // number of events for each of names
 }
 
 // frameSize reads the query parameter frame; 0: each event is sent by itself.

@@ -47,7 +47,7 @@ func cookie(r *http.Request, secure bool, secret string) *http.Cookie {
 // session is a user who has logged in.
 type session struct {
 	user   user
-	cookie string // of the browser; its tabs have sessions of their own
+	cookie string // cookie of the browser; its tabs have sessions of their own
 	token  string
 	secret *secret
 	used   time.Time
@@ -66,7 +66,7 @@ type user struct{ db, name string }
 type sessions struct {
 	clock clock.Clock
 	mu    sync.Mutex
-	by    map[string]*session // by token
+	by    map[string]*session // sessions by token
 }
 
 func newSessions(c clock.Clock) *sessions { return &sessions{clock: c, by: map[string]*session{}} }
