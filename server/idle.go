@@ -25,7 +25,7 @@ type idleRelease struct {
 	repack func()         // moves objects together; nil: nothing does
 	start  func(f func()) // runs f in the background
 
-	releasing atomic.Bool // whether memory is being returned in the background; until it is, nobody else uses the fields below
+	releasing atomic.Bool // whether release runs in the background, which alone uses the fields below meanwhile
 
 	last     uint64 // value of allocated a second ago
 	released uint64 // value of allocated when memory was last returned
