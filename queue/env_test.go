@@ -61,7 +61,7 @@ func (e *env) open(path string) {
 // host is the server as the monitor sees it: it has nothing but queues.
 type host struct{ e *env }
 
-func (h *host) Collections(ctx context.Context, _ int64) (l ttl.Listing, err error) {
+func (h *host) Collections(ctx context.Context, _ *ttl.Agenda, _ int64) (l ttl.Listing, err error) {
 	err = h.e.engine.View(ctx, func(tx storage.Tx) error {
 		infos, err := tx.Collections("")
 		l.Queues = h.e.broker.Targets(infos, h.e.engine)

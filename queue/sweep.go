@@ -32,6 +32,7 @@ type target struct {
 }
 
 func (t *target) Policy() ttl.Policy { return ttl.Message }
+func (t *target) UUID() [16]byte     { return t.info.UUID }
 func (t *target) String() string     { return t.info.Namespace.String() + " messages" }
 
 // Sweep implements ttl.Target: it stores the new state of due messages, and

@@ -3,7 +3,7 @@ package ttl
 import (
 	"context"
 	"errors"
-	"math"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -26,24 +26,24 @@ type Listing struct {
 // which a clock that is moved cannot make wrong. The zero Agenda is empty.
 type Agenda struct {
 	mu      sync.Mutex
-	engine  storage.Engine // that mark is of
-	mark    uint64         // of what was read; 0: nothing was
-	places  map[storage.Namespace]int
-	next    []int64 // by place: when something falls due
-	colls   []Collection
-	queues  map[storage.Namespace]*storage.Info
-	skipped int
+	engine  storage.Engine                      // what was read; mark is one of its marks
+	mark    uint64                              // state of the engine that was read; 0: nothing was
+	places  map[storage.Namespace]int           // positions in next and colls
+	next    []int64                             // when something falls due
+	colls   []Collection                        // collections that have rules
+	queues  map[storage.Namespace]*storage.Info // queues to visit
+	skipped int                                 // TTL indexes of a kind that never expires documents
 }
 
 // Describe says what a pass has to know about a collection: its rules, nil if it has none,
 // and whether it is a queue to be visited.
 type Describe func(*storage.Info) (rules *Rules, queue bool)
 
-// List returns the collections in which something is due, and all queues, both in the
-// order of their names.
-func (a *Agenda) List(ctx context.Context, e storage.Engine, now int64, describe Describe) (l Listing, queues []*storage.Info, err error) {
+// List returns the collections in which something is due, and the targets of all queues,
+// both in the order of their names.
+func (a *Agenda) List(ctx context.Context, e storage.Engine, now int64, describe Describe, targets func([]*storage.Info) []Target) (l Listing, err error) {
 	if err := ctx.Err(); err != nil {
-		return l, nil, err
+		return l, err
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -51,12 +51,12 @@ func (a *Agenda) List(ctx context.Context, e storage.Engine, now int64, describe
 		a.engine, a.mark = e, 0
 	}
 	names, all, mark := storage.Changed(e, a.mark)
-	a.mark = 0 // if the reading fails, the names are lost
+	a.mark = 0 // forget the mark: after a failed read all collections must be read again
 	names = distinct(names)
 	var read []noted
 	if all || len(names) > 0 {
 		if read, err = look(ctx, e, names, all, describe); err != nil {
-			return l, nil, err
+			return l, err
 		}
 	}
 	a.replace(names, all, read)
@@ -67,12 +67,12 @@ func (a *Agenda) List(ctx context.Context, e storage.Engine, now int64, describe
 		}
 	}
 	slices.SortFunc(l.Due, func(x, y Collection) int { return compareNames(x.Namespace, y.Namespace) })
-	for _, info := range a.queues {
-		queues = append(queues, info)
-	}
-	slices.SortFunc(queues, func(x, y *storage.Info) int { return compareNames(x.Namespace, y.Namespace) })
 	l.Skipped = a.skipped
-	return l, queues, nil
+	if len(a.queues) == 0 {
+		return l, nil
+	}
+	l.Queues = targets(slices.SortedFunc(maps.Values(a.queues), func(x, y *storage.Info) int { return compareNames(x.Namespace, y.Namespace) }))
+	return l, nil
 }
 
 // noted is what was read of a collection.
@@ -172,15 +172,6 @@ func (a *Agenda) remove(ns storage.Namespace) {
 	a.places[a.colls[i].Namespace] = i
 	a.next, a.colls = a.next[:last], slices.Delete(a.colls, last, last+1)
 	delete(a.places, ns)
-}
-
-// nextDue is when something falls due in the collection.
-func (c *Collection) nextDue() int64 {
-	next := int64(math.MaxInt64)
-	for _, at := range c.next {
-		next = min(next, at)
-	}
-	return next
 }
 
 func distinct(names []storage.Namespace) []storage.Namespace {

@@ -43,15 +43,6 @@ func (l *ExpiryIndex) bucketDue(now int64, extended bool) []storage.KeyRange {
 	return append(out, list(late, ok)...)
 }
 
-// bucketNext is the instant before which no bucket can be due, if the first one of the
-// index expires at an instant by its minimum alone.
-func (l *ExpiryIndex) bucketNext(at int64) int64 {
-	if minus(at, l.After) < 0 {
-		return math.MinInt64
-	}
-	return min(at, plus(wrap*1000-l.span, l.After-l.span))
-}
-
 func list(r storage.KeyRange, ok bool) []storage.KeyRange {
 	if !ok {
 		return nil

@@ -20,7 +20,7 @@ type DueRecord struct {
 // Dues keeps the first due records of several indexes.
 type Dues struct {
 	Now  int64
-	Most int // above 0
+	Max  int // how many are kept, above 0
 	Only Set // the policies whose records are listed; empty: all
 	list []DueRecord
 }
@@ -69,21 +69,20 @@ func (d *Dues) scan(coll storage.Collection, l *ExpiryIndex, from int64, one Due
 		return nil
 	}
 	d.trim()
-	before, seen := len(d.list), 0
+	before, read := len(d.list), 0
+	first := firstDates{} // few enough to need no look at the statistics
 	return coll.ScanIndex(l.Index, keys, func(key []byte, id storage.RecordID) bool {
 		one.At, _ = l.instant(key)
-		if l.until != 0 && one.At > l.until || before >= d.Most && one.At >= d.list[before-1].At {
+		if !l.expiresAt(one.At) || before >= d.Max && one.At >= d.list[before-1].At {
 			return false
 		}
-		for _, x := range d.list[before:] {
-			if x.Record == id { // of several dates the earliest counts
-				return true
-			}
+		if !first.isNew(id) {
+			return true
 		}
 		one.Record = id
 		d.list = append(d.list, one)
-		seen++
-		return seen < d.Most
+		read++
+		return read < d.Max
 	})
 }
 
@@ -98,5 +97,5 @@ func (d *Dues) trim() {
 		}
 		return 0
 	})
-	d.list = d.list[:min(len(d.list), d.Most)]
+	d.list = d.list[:min(len(d.list), d.Max)]
 }

@@ -25,7 +25,6 @@ func (rulesIndexer) Attach(info *storage.Info) any { return NewRules(info) }
 type engineHost struct {
 	storage.Engine
 	params Parameters
-	agenda Agenda
 }
 
 func openEngine(t testing.TB, path string) *engineHost {
@@ -40,9 +39,8 @@ func openEngine(t testing.TB, path string) *engineHost {
 
 func rulesOf(info *storage.Info) *Rules { r, _ := info.Meta.(*Rules); return r }
 
-func (h *engineHost) Collections(ctx context.Context, now int64) (Listing, error) {
-	l, _, err := h.agenda.List(ctx, h.Engine, now, func(info *storage.Info) (*Rules, bool) { return rulesOf(info), false })
-	return l, err
+func (h *engineHost) Collections(ctx context.Context, a *Agenda, now int64) (Listing, error) {
+	return a.List(ctx, h.Engine, now, func(info *storage.Info) (*Rules, bool) { return rulesOf(info), false }, nil)
 }
 
 func (h *engineHost) open(tx storage.Tx, c *Collection) (storage.Collection, error) {
@@ -78,11 +76,10 @@ func (h *engineHost) Update(ctx context.Context, c *Collection, fn func(storage.
 	})
 }
 
-func (h *engineHost) Targets(context.Context) ([]Target, error) { return nil, nil }
-func (h *engineHost) Parameters() Parameters                    { return h.params }
-func (h *engineHost) Locked() bool                              { return false }
-func (h *engineHost) ActiveOperations() int                     { return 0 }
-func (h *engineHost) Operations() int64                         { return 0 }
+func (h *engineHost) Parameters() Parameters { return h.params }
+func (h *engineHost) Locked() bool           { return false }
+func (h *engineHost) ActiveOperations() int  { return 0 }
+func (h *engineHost) Operations() int64      { return 0 }
 
 // create makes a collection with _id and TTL indexes, and internal ones.
 func (h *engineHost) create(t testing.TB, name, options string, internal []Internal, specs ...string) storage.Namespace {
@@ -227,9 +224,9 @@ func p99(d []time.Duration) time.Duration {
 }
 
 // lookups reads documents by _id and returns how long each look-up took.
-func (h *engineHost) lookups(ns storage.Namespace, n, most int, stop chan struct{}) (took []time.Duration) {
+func (h *engineHost) lookups(ns storage.Namespace, n, limit int, stop chan struct{}) (took []time.Duration) {
 	c := clock.System()
-	for i := range most {
+	for i := range limit {
 		select {
 		case <-stop:
 			return took

@@ -56,7 +56,7 @@ func (l *ExpiryIndex) expiry(x storage.Index, rec storage.Record) (e Expiry, ok 
 	if ok && l.buckets() && (e.Date < 0 || e.Date >= wrap*1000) {
 		e = l.lateExpiry(e, rec)
 	}
-	return e, ok && (l.until == 0 || e.At <= l.until)
+	return e, ok && l.expiresAt(e.At)
 }
 
 // lateExpiry is the expiry of a bucket whose minimum its id cannot hold, see bucketExpired.

@@ -81,40 +81,6 @@ func (l *ExpiryIndex) date(key []byte) (ms int64, ok bool) {
 // dateKey is the key of a date in an ascending index.
 func dateKey(ms int64) []byte { return value.AppendKey(make([]byte, 0, 9), value.DateTime(ms)) }
 
-// nextDue returns an instant before which no record of the index expires; it reads only the
-// first entry.
-func (l *ExpiryIndex) nextDue(coll storage.Collection) (int64, error) {
-	at, ok, err := l.head(coll)
-	switch {
-	case err != nil:
-		return 0, err
-	case !ok || l.until != 0 && at > l.until:
-		return math.MaxInt64, nil
-	case l.buckets():
-		return l.bucketNext(at), nil
-	}
-	return at, nil
-}
-
-// head returns the expiry of the first entry of the index.
-func (l *ExpiryIndex) head(coll storage.Collection) (at int64, ok bool, err error) {
-	return l.first(coll, l.From)
-}
-
-// first returns the expiry of the first entry with a date of at least from.
-func (l *ExpiryIndex) first(coll storage.Collection, from int64) (at int64, ok bool, err error) {
-	r, ok := l.between(from, math.MaxInt64)
-	if !ok {
-		return 0, false, nil
-	}
-	ok = false
-	err = coll.ScanIndex(l.Index, r, func(key []byte, _ storage.RecordID) bool {
-		at, ok = l.instant(key)
-		return false
-	})
-	return at, ok, err
-}
-
 // Internal describes an index that exists only for expiry. The field of its
 // key pattern is Path, its order Order (see package index).
 type Internal struct{ Name, Path, Order string }

@@ -37,7 +37,7 @@ type fakeHost struct {
 
 func newFakeHost() *fakeHost { return &fakeHost{params: DefaultParameters()} }
 
-func (h *fakeHost) Collections(context.Context, int64) (Listing, error) {
+func (h *fakeHost) Collections(context.Context, *Agenda, int64) (Listing, error) {
 	l := Listing{Queues: h.targets}
 	for _, c := range h.colls {
 		if r := NewRules(c.info); r != nil {

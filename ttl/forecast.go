@@ -100,18 +100,13 @@ func (l *ExpiryIndex) forecast(coll storage.Collection, h Horizon) (Forecast, er
 	keys, ok := l.between(l.From, until)
 	if !ok {
 		f.Pending = stats.Entries
-		return f, l.next(coll, h.Now, &f)
+		f.Next, f.HasNext, err = l.after(coll, h.Now)
+		return f, err
 	}
-	var seen map[storage.RecordID]struct{}
-	if stats.Multikey != 0 { // of several dates the earliest counts
-		seen = map[storage.RecordID]struct{}{}
-	}
+	first := earliest(stats)
 	err = coll.ScanIndex(l.Index, keys, func(key []byte, id storage.RecordID) bool {
-		if seen != nil {
-			if _, again := seen[id]; again {
-				return true
-			}
-			seen[id] = struct{}{}
+		if !first.isNew(id) {
+			return true
 		}
 		at, _ := l.instant(key)
 		f.count(at, h)
@@ -126,10 +121,10 @@ func (l *ExpiryIndex) forecast(coll storage.Collection, h Horizon) (Forecast, er
 	if datesOnly {
 		f.Pending = stats.Entries
 		if !f.HasNext {
-			return f, l.next(coll, h.Now, &f)
+			f.Next, f.HasNext, err = l.after(coll, h.Now)
 		}
 	}
-	return f, nil
+	return f, err
 }
 
 // forecastNames are the values of the field lane for the internal indexes of
@@ -173,16 +168,6 @@ func (l *ExpiryIndex) hasDatesOnly(coll storage.Collection) (only bool, err erro
 		}
 	}
 	return only, nil
-}
-
-// next finds the first due instant after now.
-func (l *ExpiryIndex) next(coll storage.Collection, now int64, f *Forecast) (err error) {
-	from := minus(now, l.After)
-	if from < math.MaxInt64 {
-		from++
-	}
-	f.Next, f.HasNext, err = l.first(coll, max(from, l.From))
-	return err
 }
 
 // Merge adds the numbers of another forecast over the same horizon.

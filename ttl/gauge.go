@@ -99,41 +99,50 @@ func (l *ExpiryIndex) gauge(coll storage.Collection, now int64, b *Budget) (g Ga
 		g.Next, g.HasNext = at, true
 		return g, nil
 	}
-	if err := l.countDue(coll, now, stats.Multikey != 0, &g, b); err != nil {
+	if err := l.countDue(coll, now, earliest(stats), &g, b); err != nil {
 		return g, err
 	}
-	from := minus(now, l.After)
-	if from == math.MaxInt64 {
-		return g, nil
-	}
-	g.Next, g.HasNext, err = l.first(coll, max(from+1, l.From))
+	g.Next, g.HasNext, err = l.after(coll, now)
 	return g, err
 }
 
-// countDue counts the records that are overdue. Of several dates of a record the earliest
-// counts.
-func (l *ExpiryIndex) countDue(coll storage.Collection, now int64, arrays bool, g *Gauge, b *Budget) error {
+// firstDates tells the first date of a record from its later ones: of the dates in an array
+// the earliest counts. It is nil for an index without arrays.
+type firstDates map[storage.RecordID]struct{}
+
+// earliest returns the firstDates for a scan of an index.
+func earliest(stats storage.IndexStats) firstDates {
+	if stats.Multikey == 0 {
+		return nil
+	}
+	return firstDates{}
+}
+
+// isNew reports whether a record has not come before.
+func (f firstDates) isNew(id storage.RecordID) bool {
+	if f == nil {
+		return true
+	}
+	_, again := f[id]
+	f[id] = struct{}{}
+	return !again
+}
+
+// countDue counts the records that are overdue.
+func (l *ExpiryIndex) countDue(coll storage.Collection, now int64, first firstDates, g *Gauge, b *Budget) error {
 	keys, ok := l.due(now)
 	if !ok {
 		return nil
 	}
-	var seen map[storage.RecordID]struct{}
-	if arrays {
-		seen = map[storage.RecordID]struct{}{}
-	}
-	n, most := 0, b.take()
+	n, limit := 0, b.take()
 	err := coll.ScanIndex(l.Index, keys, func(key []byte, id storage.RecordID) bool {
 		n++
-		if seen != nil {
-			if _, again := seen[id]; again {
-				return n < most
+		if first.isNew(id) {
+			if g.Overdue++; g.Overdue == 1 {
+				g.Oldest, _ = l.instant(key)
 			}
-			seen[id] = struct{}{}
 		}
-		if g.Overdue++; g.Overdue == 1 {
-			g.Oldest, _ = l.instant(key)
-		}
-		return n < most
+		return n < limit
 	})
 	b.All -= n
 	return err
@@ -169,11 +178,11 @@ func (l *ExpiryIndex) withoutDates(coll storage.Collection, g *Gauge, b *Budget)
 // countUpTo counts the entries within ranges as far as the budget allows; all reports
 // whether it has seen all of them.
 func (l *ExpiryIndex) countUpTo(coll storage.Collection, b *Budget, ranges ...storage.KeyRange) (n int64, all bool, err error) {
-	most := int64(b.take())
+	limit := int64(b.take())
 	all = true
 	for _, r := range ranges {
 		err = coll.ScanIndex(l.Index, r, func([]byte, storage.RecordID) bool {
-			if n == most {
+			if n == limit {
 				all = false
 				return false
 			}

@@ -3,7 +3,6 @@ package ttl
 import (
 	"context"
 	"errors"
-	"math"
 	"time"
 
 	"github.com/duskdb/duskdb/storage"
@@ -22,24 +21,12 @@ type Collection struct {
 	next      []int64 // for each index of Rules: when something falls due; nil before Look
 }
 
-// Look reads from the collection when something falls due.
-func (c *Collection) Look(coll storage.Collection) {
-	c.next = make([]int64, len(c.Rules.Indexes))
-	for i := range c.Rules.Indexes {
-		next, err := c.Rules.Indexes[i].nextDue(coll)
-		if err != nil {
-			next = math.MinInt64 // the visit reports the error
-		}
-		c.next[i] = next
-	}
-}
-
 // Host is the server as the monitor sees it.
 type Host interface {
 	// Collections lists the collections in which something is due, and the other
-	// targets of a pass: message queues. An [Agenda] knows which these are. A
-	// collection that is listed without [Collection.Look] is looked at by its visit.
-	Collections(ctx context.Context, now int64) (Listing, error)
+	// targets of a pass: message queues. The monitor's Agenda knows which these are.
+	// Without [Collection.Look], the visit checks whether anything is due.
+	Collections(ctx context.Context, a *Agenda, now int64) (Listing, error)
 	// View calls fn with a collection, under its present name, and its present
 	// rules. It returns ErrGone if the collection does not exist.
 	View(ctx context.Context, c *Collection, fn func(storage.Collection, *Rules) error) error
@@ -83,6 +70,8 @@ type Target interface {
 	Policy() Policy
 	// String names the target in logs.
 	String() string
+	// UUID is that of the collection.
+	UUID() [16]byte
 	// Sweep removes the items that have expired at v.Now, in transactions of at
 	// most v.Batch() items each, and calls v.Yield between them, until nothing is
 	// left or the batch is 0.
@@ -100,15 +89,15 @@ type Visit struct {
 	Refused error
 
 	limits    visitLimits
-	lags      Lags // of what was removed; queues count theirs themselves
-	batches   int
-	conflicts int // since something was removed
+	lags      Lags // delays of the removals; queues observe theirs themselves
+	batches   int  // transactions begun
+	conflicts int  // conflicts since something was removed
 	pause     storage.Backoff
 }
 
-// mostConflicts is how often a visit tries again without success. The pauses are
+// maxConflicts is how often a visit tries again without success. The pauses are
 // seven milliseconds together.
-const mostConflicts = 3
+const maxConflicts = 3
 
 type visitLimits struct {
 	batch    func() int
@@ -150,7 +139,7 @@ func (v *Visit) Count(r Removed) {
 // in this visit, after a pause in which the other may have ended. What a
 // transaction holds for longer is left to the next pass.
 func (v *Visit) Again() bool {
-	if v.conflicts == mostConflicts {
+	if v.conflicts == maxConflicts {
 		return false
 	}
 	v.conflicts++

@@ -2,8 +2,18 @@ package ttl
 
 import (
 	"context"
+	"sync"
 	"time"
 )
+
+// jumps are the moves of a manual clock that are under way.
+type jumps struct {
+	silent  int        // jumps that must not start a pass
+	over    *sync.Cond // signals that silent is 0 again
+	waiting int        // jumps that wait for the pass that they make due
+	seen    time.Time  // the clock before the last jump
+	passed  bool       // a pass ran since the last jump began
+}
 
 // Jump moves a manual clock by calling move. If runDue is set and
 // ttlMonitorSleepSecs of the clock's time have passed since start-up or the
@@ -13,53 +23,51 @@ import (
 // run the due pass.
 func (m *Monitor) Jump(move func() error, runDue bool) (passRan bool, err error) {
 	m.mu.Lock()
-	m.ran = false
-	m.seen = m.clock.Now()
+	j := &m.jumps
+	j.passed = false
+	j.seen = m.clock.Now()
 	if runDue {
-		m.asked++
+		j.waiting++
 	} else {
-		m.holding++
+		j.silent++
 	}
 	m.mu.Unlock()
 	err = move()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if runDue {
-		m.asked--
-	} else if m.holding--; m.holding == 0 {
-		m.calm.Broadcast()
+		j.waiting--
+	} else if j.silent--; j.silent == 0 {
+		j.over.Broadcast()
 	}
-	return m.ran, err
+	return j.passed, err
 }
 
 // jumped is called by a manual clock after each move.
 func (m *Monitor) jumped(ctx context.Context, now time.Time) {
 	m.mu.Lock()
-	held := m.holding > 0
-	if held {
-		if d := now.Sub(m.seen); d > 0 {
-			m.skipped += d
-		}
+	silent := m.jumps.silent > 0
+	if silent {
+		m.sleep.skip(now.Sub(m.jumps.seen))
 	}
-	m.seen = now
+	m.jumps.seen = now
 	m.mu.Unlock()
-	if !held {
+	if !silent {
 		m.passAfterJump(ctx)
 	}
 	m.ParametersChanged()
 }
 
-// passAfterJump runs the pass that has become due, with Jump on whichever server this is:
-// the reply waits for it. Unlike the sleep, it counts the time that earlier jumps have
-// skipped.
+// passAfterJump runs the due pass, without the lease if a Jump waits for it. Unlike the
+// sleep, it counts the time that earlier jumps have skipped.
 func (m *Monitor) passAfterJump(ctx context.Context) {
 	m.passing.Lock()
 	defer m.passing.Unlock()
-	sleep := time.Duration(m.host.Parameters().SleepSecs) * time.Second
+	length := m.sleepLength()
 	m.mu.Lock()
-	left, asked := sleep-m.elapsed(), m.asked > 0
+	left, waited := length-m.sleep.elapsed(), m.jumps.waiting > 0
 	m.mu.Unlock()
 	if left <= 0 && ctx.Err() == nil {
-		m.tryPass(ctx, asked)
+		m.tryPass(ctx, waited)
 	}
 }

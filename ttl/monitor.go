@@ -21,30 +21,33 @@ type Options struct {
 }
 
 // Monitor removes expired records. It is safe for concurrent use.
+//
+// It sleeps for ttlMonitorSleepSecs, runs a pass and sleeps again. A jump of a manual clock
+// runs the pass that it makes due, or is left out of the sleep.
 type Monitor struct {
 	clock   clock.Clock
 	real    clock.Clock
 	host    Host
 	log     zerolog.Logger
-	batch   int
-	lease   func() bool
-	duty    duty
+	batch   int // records of a transaction; 0: a pacer chooses
 	metrics Metrics
-	wake    chan struct{} // a condition of the sleep has changed
+	agenda  Agenda
+	wake    chan struct{} // has a value if a condition of the sleep has changed
 
 	passing sync.Mutex // held during a pass
+	lease   lease
 
-	mu      sync.Mutex
-	calm    *sync.Cond    // signals that holding is 0 again
-	holding int           // jumps under way that must not start a pass
-	asked   int           // jumps under way that wait for the pass
-	slept   time.Time     // when the sleep began
-	skipped time.Duration // time skipped by jumps, which the sleep does not count
-	seen    time.Time     // the clock before the last jump
-	ran     bool          // a pass ran since the last jump began
-	last    Result
-	passed  time.Time // when the last pass ended, by the real clock
-	recent  []Result  // of the last passes, newest first
+	mu      sync.Mutex // guards the fields below
+	sleep   sleep
+	jumps   jumps
+	history history
+}
+
+// history has the results of the passes.
+type history struct {
+	last   Result
+	ended  time.Time // when the last pass ended, by the real clock; at first the start
+	recent []Result  // of the last passes, newest first
 }
 
 // recentPasses is the number of results to keep.
@@ -56,16 +59,15 @@ func NewMonitor(h Host, o Options) *Monitor {
 	if o.Real == nil {
 		o.Real = clock.System()
 	}
-	alone := o.Lease == nil
-	if alone {
+	if o.Lease == nil {
 		o.Lease = func() bool { return true }
 	}
-	now := o.Clock.Now()
 	m := &Monitor{
-		clock: o.Clock, real: o.Real, host: h, log: o.Log, batch: o.Batch, lease: o.Lease,
-		wake: make(chan struct{}, 1), slept: now, seen: now, passed: o.Real.Now(),
+		clock: o.Clock, real: o.Real, host: h, log: o.Log, batch: o.Batch, lease: lease{ask: o.Lease},
+		wake: make(chan struct{}, 1), sleep: sleep{clock: o.Clock}, history: history{ended: o.Real.Now()},
 	}
-	m.calm = sync.NewCond(&m.mu)
+	m.sleep.begin()
+	m.jumps.over = sync.NewCond(&m.mu)
 	return m
 }
 
@@ -76,14 +78,14 @@ func (m *Monitor) Metrics() *Metrics { return &m.metrics }
 func (m *Monitor) LastPass() Result {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.last
+	return m.history.last
 }
 
 // RecentPasses returns the results of the last passes, newest first.
 func (m *Monitor) RecentPasses() []Result {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.Clone(m.recent)
+	return slices.Clone(m.history.recent)
 }
 
 // SincePass returns the real time since the last pass ended, or since the start if none
@@ -91,7 +93,7 @@ func (m *Monitor) RecentPasses() []Result {
 func (m *Monitor) SincePass() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.real.Now().Sub(m.passed)
+	return m.real.Now().Sub(m.history.ended)
 }
 
 // Start runs the monitor's sleeps and passes until ctx is done; wait returns
@@ -102,7 +104,7 @@ func (m *Monitor) Start(ctx context.Context) (wait func()) {
 	if manual, ok := m.clock.(*clock.Manual); ok {
 		unhook = manual.OnJump(func(now time.Time) { m.jumped(ctx, now) })
 	}
-	timer := m.clock.NewTimer(m.rest())
+	timer := m.clock.NewTimer(m.untilLook())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -129,7 +131,7 @@ func (m *Monitor) run(ctx context.Context, timer clock.Timer) {
 		case <-m.wake:
 		}
 		m.passIfDue(ctx)
-		timer.Reset(m.rest())
+		timer.Reset(m.untilLook())
 	}
 }
 
@@ -147,7 +149,7 @@ func (m *Monitor) ParametersChanged() {
 func (m *Monitor) passIfDue(ctx context.Context) {
 	m.passing.Lock()
 	defer m.passing.Unlock()
-	if (m.left() <= 0 || m.takesOver()) && ctx.Err() == nil {
+	if (m.left() <= 0 || m.lease.takenOver()) && ctx.Err() == nil {
 		m.tryPass(ctx, false)
 	}
 }
@@ -156,54 +158,57 @@ func (m *Monitor) passIfDue(ctx context.Context) {
 // timer has fired, and the jump both call it; the first call runs the pass.
 // The caller holds passing.
 func (m *Monitor) tryPass(ctx context.Context, anyway bool) {
-	if !m.host.Parameters().Enabled || m.host.Locked() || !m.onDuty() && !anyway {
-		m.sleep()
+	if !m.host.Parameters().Enabled || m.host.Locked() || !m.lease.take() && !anyway {
+		m.beginSleep()
 		return
 	}
 	if _, err := m.pass(ctx, All); err != nil && ctx.Err() == nil {
 		m.log.Error().Err(err).Msg("Expiration pass failed")
 	}
 	m.mu.Lock()
-	m.ran = true
+	m.jumps.passed = true
 	m.mu.Unlock()
+}
+
+// untilLook is how long to wait before looking whether a pass is due.
+func (m *Monitor) untilLook() time.Duration {
+	left := m.left()
+	if m.lease.held.Load() {
+		return left
+	}
+	return min(left, leaseEvery)
 }
 
 // left returns the rest of the running sleep. It first waits for the end of
 // jumps that must not start a pass, because they change it.
 func (m *Monitor) left() time.Duration {
-	sleep := time.Duration(m.host.Parameters().SleepSecs) * time.Second
+	length := m.sleepLength()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for m.holding > 0 {
-		m.calm.Wait()
+	for m.jumps.silent > 0 {
+		m.jumps.over.Wait()
 	}
-	return sleep - (m.elapsed() - m.skipped)
+	return m.sleep.left(length)
 }
 
 // NextPass returns the instant at which the next pass begins at the latest, if it is not
 // started before: the end of the running sleep.
 func (m *Monitor) NextPass() int64 {
-	sleep := time.Duration(m.host.Parameters().SleepSecs) * time.Second
+	length := m.sleepLength()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	left := max(sleep-(m.elapsed()-m.skipped), 0)
+	left := max(m.sleep.left(length), 0)
 	return m.clock.Now().Add(left).UnixMilli()
 }
 
-// elapsed returns the clock's time since the sleep began. The caller holds mu.
-func (m *Monitor) elapsed() time.Duration {
-	now := m.clock.Now()
-	if now.Before(m.slept) { // the clock was reset
-		m.slept, m.skipped = now, 0
-	}
-	return now.Sub(m.slept)
+func (m *Monitor) sleepLength() time.Duration {
+	return time.Duration(m.host.Parameters().SleepSecs) * time.Second
 }
 
-// sleep begins a new sleep.
-func (m *Monitor) sleep() {
-	now := m.clock.Now()
+// beginSleep begins a new sleep.
+func (m *Monitor) beginSleep() {
 	m.mu.Lock()
-	m.slept, m.skipped = now, 0
+	m.sleep.begin()
 	m.mu.Unlock()
 	m.ParametersChanged()
 }
@@ -211,11 +216,12 @@ func (m *Monitor) sleep() {
 // ended stores the result of a pass and begins the next sleep.
 func (m *Monitor) ended(r Result) {
 	m.mu.Lock()
-	m.last, m.passed = r, m.real.Now()
-	m.recent = slices.Insert(m.recent, 0, r)
-	m.recent = m.recent[:min(len(m.recent), recentPasses)]
+	h := &m.history
+	h.last, h.ended = r, m.real.Now()
+	h.recent = slices.Insert(h.recent, 0, r)
+	h.recent = h.recent[:min(len(h.recent), recentPasses)]
 	m.mu.Unlock()
-	m.sleep()
+	m.beginSleep()
 }
 
 // report logs a pass that removed something.

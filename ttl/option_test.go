@@ -234,7 +234,7 @@ func TestEndingPolicy(t *testing.T) {
 	if r, err := rules.Settle(c, 1e9, remove); r.Documents != 2 || err != nil || c.ids() != "2 " {
 		t.Errorf("%+v, %v, left %s", r, err, c.ids())
 	}
-	if due := rules.NextDue(c); due != math.MaxInt64 {
+	if due := rules.FirstHidden(c); due != math.MaxInt64 {
 		t.Error(due)
 	}
 }

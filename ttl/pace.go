@@ -20,17 +20,17 @@ import (
 //
 // The controller is simple: batch measures a transaction, and adapt scales the
 // number of records so that the next one takes idleTarget or, while clients
-// are active, busyTarget. Clients count as active for clientsLinger after
+// are active, busyTarget. Clients count as active for clientsActive after
 // their last operation (Host.Operations), so that a client which waits for its
 // own work between two requests is not taken for absent.
 //
 // While clients are active the pass also pauses after each transaction for as
-// long as the transaction took, within mostPause. It thus uses half of one
+// long as the transaction took, within maxPause. It thus uses half of one
 // processor at most, and the garbage that it makes is collected at that rate
 // too. A timer may fire up to a millisecond late if nothing else wakes the
-// process. That excess is credited to the next pauses, up to mostCredit, so
+// process. That excess is credited to the next pauses, up to maxCredit, so
 // that late timers do not slow the pass down by a factor; during such a
-// transaction it sleeps for leastPause only. It does sleep, because
+// transaction it sleeps for minPause only. It does sleep, because
 // runtime.Gosched would not help: the scheduler polls the network only when no
 // goroutine can run.
 //
@@ -42,8 +42,8 @@ import (
 // benchmark that removes 100,000 documents beside a reading client (go test -bench
 // Expire/ -benchtime 3x ./servertest; figures in docs/performance.md) has a ratio
 // of the 99th percentiles below 2; shorter transactions spend most of their time
-// on the commit. leastBatch keeps slow records from making every transaction a
-// single delete, mostBatch bounds the memory of one transaction.
+// on the commit. minBatch keeps slow records from making every transaction a
+// single delete, maxBatch bounds the memory of one transaction.
 //
 // What holds it: TestPacer (sizes and pauses for fast and slow records, with
 // and without clients), TestPassYieldsToClients (clients that come and go) and
@@ -53,15 +53,15 @@ import (
 const (
 	idleTarget    = 4 * time.Millisecond // of a transaction while no client is active
 	busyTarget    = idleTarget / 96      // while clients are active
-	clientsLinger = 100 * time.Millisecond
+	clientsActive = 100 * time.Millisecond
 
 	firstBatch = 32 // records
-	leastBatch = 8
-	mostBatch  = 2048
+	minBatch   = 8
+	maxBatch   = 2048
 
-	mostPause  = 10 * time.Millisecond
-	mostCredit = time.Millisecond / 5
-	leastPause = time.Microsecond
+	maxPause  = 10 * time.Millisecond
+	maxCredit = time.Millisecond / 5
+	minPause  = time.Microsecond
 )
 
 // pacer chooses the size of the transactions of a pass and pauses between
@@ -101,7 +101,7 @@ func (p *pacer) yield() {
 	if n := p.host.Operations(); n != p.seen {
 		p.seen, p.last = n, now
 	}
-	shared := !p.last.IsZero() && now.Sub(p.last) < clientsLinger
+	shared := !p.last.IsZero() && now.Sub(p.last) < clientsActive
 	if !shared {
 		p.adapt(took, idleTarget)
 		p.owed = 0
@@ -109,10 +109,10 @@ func (p *pacer) yield() {
 		return
 	}
 	p.adapt(took, busyTarget)
-	p.owed += min(took, mostPause)
-	d := max(p.owed, leastPause)
+	p.owed += min(took, maxPause)
+	d := max(p.owed, minPause)
 	p.rest(d)
-	p.owed = max(p.owed-p.real.Now().Sub(now), -mostCredit)
+	p.owed = max(p.owed-p.real.Now().Sub(now), -maxCredit)
 }
 
 // rest sleeps for d, or until the pass is cancelled.
@@ -138,8 +138,8 @@ func (p *pacer) adapt(took, target time.Duration) {
 	switch {
 	case p.fixed:
 	case took > target:
-		p.size = max(int(int64(p.size)*int64(target)/int64(took)), leastBatch)
+		p.size = max(int(int64(p.size)*int64(target)/int64(took)), minBatch)
 	case took < target/2:
-		p.size = min(p.size*3/2, mostBatch)
+		p.size = min(p.size*3/2, maxBatch)
 	}
 }

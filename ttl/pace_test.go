@@ -41,12 +41,12 @@ func TestPacer(t *testing.T) {
 		active   bool
 		low, top int // bounds of the size in the end
 	}{
-		{"quick records, nobody there", time.Microsecond, 0, false, mostBatch, mostBatch},
+		{"quick records, nobody there", time.Microsecond, 0, false, maxBatch, maxBatch},
 		{"usual records, nobody there", 4 * time.Microsecond, 0, false, 500, 1000},
 		{"quick records", time.Microsecond, 0, true, 32, 62},
 		{"usual records", 2 * time.Microsecond, 0, true, 16, 31},
-		{"slow records", time.Millisecond, 0, true, leastBatch, leastBatch},
-		{"slow records, nobody there", time.Millisecond, 0, false, leastBatch, leastBatch},
+		{"slow records", time.Millisecond, 0, true, minBatch, minBatch},
+		{"slow records, nobody there", time.Millisecond, 0, false, minBatch, minBatch},
 		{"a given size", time.Microsecond, 100, true, 100, 100},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -58,7 +58,7 @@ func TestPacer(t *testing.T) {
 				n = p.batch()
 				took := time.Duration(n) * tt.cost
 				c.now = c.now.Add(took)
-				worked += min(took, mostPause)
+				worked += min(took, maxPause)
 				if tt.active {
 					h.operations.Add(3)
 				}
@@ -86,7 +86,7 @@ func TestPassYieldsToClients(t *testing.T) {
 			h.operations.Add(1)
 		}
 		if i == 4 {
-			c.now = c.now.Add(clientsLinger)
+			c.now = c.now.Add(clientsActive)
 		}
 		p.yield()
 	}
@@ -102,12 +102,12 @@ func TestRestsAreMadeUpFor(t *testing.T) {
 	p := newPacer(context.Background(), h, c, 10)
 	for range 6 {
 		p.batch()
-		c.now = c.now.Add(mostCredit / 2)
+		c.now = c.now.Add(maxCredit / 2)
 		h.operations.Add(1)
 		p.yield()
 		c.over = 0
 	}
-	want := []time.Duration{mostCredit / 2, leastPause, leastPause, mostCredit/2 - 2*leastPause, mostCredit / 2, mostCredit / 2}
+	want := []time.Duration{maxCredit / 2, minPause, minPause, maxCredit/2 - 2*minPause, maxCredit / 2, maxCredit / 2}
 	if !slices.Equal(c.pauses, want) {
 		t.Errorf("pauses %v, want %v", c.pauses, want)
 	}

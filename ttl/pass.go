@@ -119,7 +119,7 @@ type pass struct {
 func (p *pass) subPass(ctx context.Context) (more bool, err error) {
 	began := p.m.real.Now()
 	limit := time.Duration(p.params.SubPassTargetSecs) * time.Second
-	list, skipped, err := targets(ctx, p.m.host, p.wanted, p.result.At)
+	list, skipped, err := targets(ctx, p.m.host, &p.m.agenda, p.wanted, p.result.At)
 	if err != nil {
 		return false, err
 	}
@@ -159,8 +159,8 @@ func (p *pass) visit(ctx context.Context, t Target) (more bool) {
 	of := &p.result.ByPolicy[t.Policy()]
 	of.Took += p.m.real.Now().Sub(began)
 	of.Add(v.Removed)
-	if x, ok := t.(*indexTarget); ok {
-		p.m.metrics.count(x.coll.UUID, x.policy, v.Removed)
+	if t.Policy() != Message { // queues count what they remove
+		p.m.metrics.count(t.UUID(), t.Policy(), v.Removed)
 	}
 	p.m.metrics.Lagged(t.Policy(), &v.lags)
 	p.result.Deferred = p.result.Deferred || v.Deferred
@@ -178,8 +178,8 @@ func (p *pass) visit(ctx context.Context, t Target) (more bool) {
 // kept counts the documents of a target that could not be removed. Each visit
 // finds them again.
 type kept struct {
-	most  int64
-	cause error // of one
+	max   int64 // the most that one visit has found
+	cause error // the error for one of them
 }
 
 func (p *pass) noteKept(name string, v *Visit) {
@@ -190,7 +190,7 @@ func (p *pass) noteKept(name string, v *Visit) {
 		p.kept[name] = &kept{cause: v.Refused}
 	}
 	k := p.kept[name]
-	k.most = max(k.most, v.Removed.Kept)
+	k.max = max(k.max, v.Removed.Kept)
 }
 
 // reportKept logs a warning for each target with documents that could not be
@@ -198,8 +198,8 @@ func (p *pass) noteKept(name string, v *Visit) {
 func (p *pass) reportKept() {
 	for _, name := range slices.Sorted(maps.Keys(p.kept)) {
 		k := p.kept[name]
-		p.m.metrics.Kept.Add(k.most)
-		p.m.log.Warn().Str("target", name).Int64("kept", k.most).AnErr("example", k.cause).
+		p.m.metrics.Kept.Add(k.max)
+		p.m.log.Warn().Str("target", name).Int64("kept", k.max).AnErr("example", k.cause).
 			Msg("Expired documents were kept, as they could not be dead-lettered")
 	}
 }

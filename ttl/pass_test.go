@@ -386,6 +386,8 @@ type fakeTarget struct {
 	visits int
 }
 
+func (f *fakeTarget) UUID() (id [16]byte) { return id }
+
 func (f *fakeTarget) Policy() Policy { return Message }
 func (f *fakeTarget) String() string { return "db.q" }
 func (f *fakeTarget) Sweep(_ context.Context, v *Visit) error {

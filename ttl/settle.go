@@ -35,10 +35,10 @@ func (t *Settlement) Clone() *Settlement {
 // dead-letter collection and was kept; nil if there was no such document.
 func (t *Settlement) Refused() error { return t.s.refused }
 
-// Batch removes at most most documents, under the rules that the collection
+// Batch removes up to limit documents, under the rules that the collection
 // has now, within the caller's transaction. done reports whether there are no
 // more. A document that an open transaction has written is an error.
-func (t *Settlement) Batch(r *Rules, coll storage.Collection, most int, remove Remover) (total Removed, done bool, err error) {
+func (t *Settlement) Batch(r *Rules, coll storage.Collection, limit int, remove Remover) (total Removed, done bool, err error) {
 	if r == nil || r.Document == nil {
 		return total, true, nil
 	}
@@ -46,7 +46,7 @@ func (t *Settlement) Batch(r *Rules, coll storage.Collection, most int, remove R
 		if r.Indexes[t.next].Policy != Document {
 			continue
 		}
-		if left := most - int(total.Documents+total.Kept); left > 0 {
+		if left := limit - int(total.Documents+total.Kept); left > 0 {
 			one, done, err := t.s.batch(coll, &r.Indexes[t.next], left, remove)
 			one.moving(r)
 			total.Add(one)

@@ -3,7 +3,6 @@ package ttl
 import (
 	"cmp"
 	"errors"
-	"math"
 	"slices"
 
 	"github.com/duskdb/duskdb/storage"
@@ -66,7 +65,7 @@ type sweep struct {
 
 // position is where a sweep is: after the last entry visited.
 type position struct {
-	which int  // range
+	which int  // number of the range
 	began bool // key and id are set
 	key   []byte
 	id    storage.RecordID
@@ -97,9 +96,9 @@ func (s *sweep) idle(coll storage.Collection, l *ExpiryIndex) (bool, error) {
 // memory.
 const batchBytes = 16 << 20
 
-// batch visits at most most records, in one ranged delete for each range. done
+// batch visits up to limit records, in one ranged delete for each range. done
 // reports whether there are no more.
-func (s *sweep) batch(coll storage.Collection, l *ExpiryIndex, most int, remove Remover) (r Removed, done bool, err error) {
+func (s *sweep) batch(coll storage.Collection, l *ExpiryIndex, limit int, remove Remover) (r Removed, done bool, err error) {
 	ranges, careful, err := l.ranges(coll, s.now)
 	if err != nil {
 		return r, true, err
@@ -107,7 +106,7 @@ func (s *sweep) batch(coll storage.Collection, l *ExpiryIndex, most int, remove 
 	bytes := 0
 	s.lags = Lags{}
 	for ; s.which < len(ranges); s.which, s.began = s.which+1, false {
-		d := storage.RangeDelete{Index: l.Index, Keys: ranges[s.which], Most: most, Busy: !s.all}
+		d := storage.RangeDelete{Index: l.Index, Keys: ranges[s.which], Most: limit, Busy: !s.all}
 		if s.began {
 			d.Keys.AfterKey, d.Keys.AfterID = s.key, s.id
 		}
@@ -134,7 +133,7 @@ func (s *sweep) batch(coll storage.Collection, l *ExpiryIndex, most int, remove 
 			}
 			return r, false, nil
 		}
-		if most -= out.Visited; most <= 0 {
+		if limit -= out.Visited; limit <= 0 {
 			s.which, s.began = s.which+1, false
 			return r, s.which == len(ranges), nil
 		}
@@ -176,27 +175,4 @@ func (l *ExpiryIndex) ranges(coll storage.Collection, now int64) (r []storage.Ke
 		return nil, false, err
 	}
 	return l.bucketDue(now, careful), careful, nil
-}
-
-// NextDue is the earliest instant at which a document of the collection
-// expires, or has expired and is still stored: before it, all documents are
-// visible. It reads only the first entry of each expiry index.
-func (r *Rules) NextDue(coll storage.Collection) int64 {
-	next := int64(math.MaxInt64)
-	if r == nil {
-		return next
-	}
-	for i := range r.Indexes {
-		if r.Indexes[i].Policy != Document {
-			continue
-		}
-		at, ok, err := r.Indexes[i].head(coll)
-		if err != nil {
-			return math.MinInt64
-		}
-		if ok && (r.Indexes[i].until == 0 || at <= r.Indexes[i].until) {
-			next = min(next, at)
-		}
-	}
-	return next
 }

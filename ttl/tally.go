@@ -54,7 +54,7 @@ func (s *Settled) Add(uuid [16]byte, r Removed, l *Lags) {
 // that no counter ever decreases, those of the rest included.
 type tally struct {
 	mu    sync.Mutex
-	most  int // collections counted by themselves
+	limit int // of collections counted by themselves
 	total Tallies
 	rest  Tallies // of the others
 	own   map[[16]byte]*Tallies
@@ -77,7 +77,7 @@ func (t *tally) add(uuid [16]byte, p Policy, n Tally) {
 // claim returns the counts of a collection that is counted by itself, nil if there is
 // no room for another. The caller holds mu.
 func (t *tally) claim(uuid [16]byte) *Tallies {
-	if own := t.own[uuid]; own != nil || len(t.own) >= t.most {
+	if own := t.own[uuid]; own != nil || len(t.own) >= t.limit {
 		return own
 	}
 	if t.own == nil {
@@ -97,10 +97,10 @@ func (m *Metrics) Forget(uuid [16]byte) {
 
 // CountCollections sets how many collections are counted by themselves. If they are more,
 // all begin again.
-func (m *Metrics) CountCollections(most int) {
+func (m *Metrics) CountCollections(limit int) {
 	m.tally.mu.Lock()
 	defer m.tally.mu.Unlock()
-	if m.tally.most = most; len(m.tally.own) > most {
+	if m.tally.limit = limit; len(m.tally.own) > limit {
 		m.tally.own = nil
 	}
 }
@@ -119,7 +119,7 @@ func (m *Metrics) ByCollection(all [][16]byte) (own map[[16]byte]Tallies, rest T
 	t := &m.tally
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	own = make(map[[16]byte]Tallies, min(len(all), t.most))
+	own = make(map[[16]byte]Tallies, min(len(all), t.limit))
 	for _, uuid := range all { // first those that have room already
 		if x := t.own[uuid]; x != nil {
 			own[uuid] = *x
@@ -131,7 +131,7 @@ func (m *Metrics) ByCollection(all [][16]byte) (own map[[16]byte]Tallies, rest T
 		}
 	}
 	for _, uuid := range all {
-		if len(own) >= t.most {
+		if len(own) >= t.limit {
 			break
 		}
 		if _, ok := own[uuid]; !ok {

@@ -13,30 +13,32 @@ type indexTarget struct {
 	coll   *Collection
 	policy Policy
 	index  string
-	looked bool // that something is due was read when it was listed
+
+	knownDue bool // listing has found something due
 }
 
 func (t *indexTarget) Policy() Policy { return t.policy }
 func (t *indexTarget) String() string { return t.coll.Namespace.String() + " " + t.index }
+func (t *indexTarget) UUID() [16]byte { return t.coll.UUID }
 
 // Sweep implements Target. It reads the rules in each transaction, so that a
 // changed policy takes effect at once.
 func (t *indexTarget) Sweep(ctx context.Context, v *Visit) error {
 	s := sweep{now: v.Now}
 	defer func() { v.Refused = s.refused }()
-	if !t.looked {
+	if !t.knownDue {
 		if idle, err := t.idle(ctx, &s); idle || err != nil {
 			return silent(err)
 		}
 	}
-	t.looked = false // the next visit looks for itself
+	t.knownDue = false // the next visit looks for itself
 	for done := false; !done; {
 		if t.policy == Document && !v.limits.canPurge() {
 			v.Deferred = true
 			return nil
 		}
-		most := v.Batch()
-		if most == 0 {
+		limit := v.Batch()
+		if limit == 0 {
 			return nil
 		}
 		var r Removed
@@ -47,7 +49,7 @@ func (t *indexTarget) Sweep(ctx context.Context, v *Visit) error {
 				return ErrGone
 			}
 			s.resume(&before) // the function may run again
-			r, done, err = s.batch(coll, l, most, remove)
+			r, done, err = s.batch(coll, l, limit, remove)
 			r.moving(rules)
 			return err
 		})
@@ -101,8 +103,8 @@ func silent(err error) error {
 
 // targets lists the targets of a sub-pass, in the order of the policies.
 // skipped counts the TTL indexes that never expire documents.
-func targets(ctx context.Context, h Host, wanted Set, now int64) (list []Target, skipped int, err error) {
-	l, err := h.Collections(ctx, now)
+func targets(ctx context.Context, h Host, a *Agenda, wanted Set, now int64) (list []Target, skipped int, err error) {
+	l, err := h.Collections(ctx, a, now)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -113,9 +115,9 @@ func targets(ctx context.Context, h Host, wanted Set, now int64) (list []Target,
 	for i := range l.Due {
 		c := &l.Due[i]
 		for k := range c.Rules.Indexes {
-			looked := c.next != nil
-			if x := &c.Rules.Indexes[k]; wanted.Has(x.Policy) && (!looked || c.next[k] <= now) {
-				byPolicy[x.Policy] = append(byPolicy[x.Policy], &indexTarget{h, c, x.Policy, x.Index, looked})
+			known := c.next != nil
+			if x := &c.Rules.Indexes[k]; wanted.Has(x.Policy) && (!known || c.next[k] <= now) {
+				byPolicy[x.Policy] = append(byPolicy[x.Policy], &indexTarget{h, c, x.Policy, x.Index, known})
 			}
 		}
 	}

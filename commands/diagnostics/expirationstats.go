@@ -57,7 +57,7 @@ func runExpirationStats(c *kernel.Call) error {
 		if err := within("list", *a.List, maxForecastList); err != nil {
 			return err
 		}
-		f.dues = &ttl.Dues{Now: c.Now, Most: int(*a.List), Only: h.Only}
+		f.dues = &ttl.Dues{Now: c.Now, Max: int(*a.List), Only: h.Only}
 	}
 	if f.top, err = topOf(&a, h); err != nil {
 		return err
@@ -193,7 +193,7 @@ func (f *forecasts) collections(tx storage.Tx, ns storage.Namespace, b *value.Bu
 // begin forgets what was found before.
 func (f *forecasts) begin() {
 	if d := f.dues; d != nil {
-		f.dues = &ttl.Dues{Now: d.Now, Most: d.Most, Only: d.Only}
+		f.dues = &ttl.Dues{Now: d.Now, Max: d.Max, Only: d.Only}
 	}
 	if t := f.top; t != nil {
 		t.collections, t.found, t.first, t.totals = 0, 0, nil, nil

@@ -28,7 +28,7 @@ func (s *sight) look(coll storage.Collection) {
 		return
 	}
 	if s.meta = catalog.Of(coll.Info()); s.meta.MayHide() {
-		s.due = s.meta.Rules.NextDue(coll)
+		s.due = s.meta.Rules.FirstHidden(coll)
 	}
 }
 

@@ -189,7 +189,6 @@ type Access struct {
 // Expiry removes expired documents and settles the messages of queues.
 type Expiry struct {
 	Monitor     *ttl.Monitor
-	Agenda      ttl.Agenda
 	MonitorDone func() // waits for a running pass to end; nil before the start
 	Queues      *queue.Broker
 }

@@ -87,4 +87,4 @@ func (s Visible) Count() (int64, error) {
 
 // AllVisible reports whether no stored record has expired, so that index entries can be
 // counted without reading their records.
-func (s Visible) AllVisible() bool { return s.Meta.Rules.NextDue(s.Coll) > s.Now }
+func (s Visible) AllVisible() bool { return s.Meta.Rules.FirstHidden(s.Coll) > s.Now }

@@ -10,7 +10,7 @@ import (
 // mqHost shows the monitor the queues of a service and nothing else.
 type mqHost struct{ e *mqEnv }
 
-func (h mqHost) Collections(ctx context.Context, _ int64) (l ttl.Listing, err error) {
+func (h mqHost) Collections(ctx context.Context, _ *ttl.Agenda, _ int64) (l ttl.Listing, err error) {
 	err = h.e.svc.Engine.View(ctx, func(tx storage.Tx) error {
 		infos, err := tx.Collections("")
 		l.Queues = h.e.svc.Queues.Targets(infos, h.e.svc.Engine)

@@ -63,14 +63,18 @@ func agendaStep(h *harness.Harness, r *rand.Rand, txn int) (ok bool) {
 
 // sameListing compares the agenda with one that reads everything, and returns how many
 // collections have something due.
-func sameListing(h *harness.Harness, now int64) int {
+func sameListing(h *harness.Harness, agenda *ttl.Agenda, now int64) int {
 	h.Helper()
 	describe := func(info *storage.Info) (*ttl.Rules, bool) {
 		return catalog.Of(info).Rules, queue.IsSwept(info.Options)
 	}
-	got, err := write.ExpiryHost{Svc: h.Svc}.Collections(h.Context(), now)
+	got, err := write.ExpiryHost{Svc: h.Svc}.Collections(h.Context(), agenda, now)
 	var whole ttl.Agenda
-	want, queues, wantErr := whole.List(h.Context(), struct{ storage.Engine }{h.Svc.Engine}, now, describe)
+	var queues []*storage.Info
+	want, wantErr := whole.List(h.Context(), struct{ storage.Engine }{h.Svc.Engine}, now, describe, func(list []*storage.Info) []ttl.Target {
+		queues = list
+		return nil
+	})
 	if err != nil || wantErr != nil {
 		h.Fatal(err, wantErr)
 	}
@@ -90,6 +94,7 @@ func TestAgendaKeepsUp(t *testing.T) {
 	for seed := range uint64(8) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		h, runs, listed := harness.New(t), 0, 0
+		var agenda ttl.Agenda
 		for step := range 250 {
 			if agendaStep(h, r, step+1) {
 				runs++
@@ -101,7 +106,7 @@ func TestAgendaKeepsUp(t *testing.T) {
 				h.Pass(0)
 			}
 			for range 4 {
-				listed += sameListing(h, h.Clock.NowMillis()+int64(r.IntN(80)-20)*1000)
+				listed += sameListing(h, &agenda, h.Clock.NowMillis()+int64(r.IntN(80)-20)*1000)
 			}
 		}
 		if runs < 60 || listed < 60 {

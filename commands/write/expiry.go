@@ -24,15 +24,13 @@ const expiryJob = "expiry"
 type ExpiryHost struct{ Svc *kernel.Service }
 
 // Collections implements ttl.Host.
-func (h ExpiryHost) Collections(ctx context.Context, now int64) (ttl.Listing, error) {
-	l, queues, err := h.Svc.Agenda.List(ctx, h.Svc.Engine, now, func(info *storage.Info) (*ttl.Rules, bool) {
+func (h ExpiryHost) Collections(ctx context.Context, a *ttl.Agenda, now int64) (ttl.Listing, error) {
+	describe := func(info *storage.Info) (*ttl.Rules, bool) {
 		return catalog.Of(info).Rules, queue.IsSwept(info.Options)
-	})
-	if err != nil {
-		return l, err
 	}
-	l.Queues = h.Svc.Queues.Targets(queues, serviceStore{h.Svc})
-	return l, nil
+	return a.List(ctx, h.Svc.Engine, now, describe, func(queues []*storage.Info) []ttl.Target {
+		return h.Svc.Queues.Targets(queues, serviceStore{h.Svc})
+	})
 }
 
 // serviceStore runs the transactions of queues that do not belong to a command.

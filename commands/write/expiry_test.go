@@ -130,7 +130,7 @@ func TestExpiryFollowsACollection(t *testing.T) {
 	due(h, `{"_id": 1, "x": `+start+`}`)
 	host := write.ExpiryHost{Svc: h.Svc}
 	h.Clock.Advance(20 * time.Second)
-	l, err := host.Collections(t.Context(), h.Clock.NowMillis())
+	l, err := host.Collections(t.Context(), new(ttl.Agenda), h.Clock.NowMillis())
 	list := l.Due
 	if err != nil || len(list) != 1 {
 		t.Fatalf("collections with something due: %v, %v", list, err)
@@ -244,7 +244,7 @@ func TestExpiryWithoutAStorage(t *testing.T) {
 	due(h, `{"_id": 1, "x": `+start+`}`)
 	host := write.ExpiryHost{Svc: h.Svc}
 	h.Clock.Advance(20 * time.Second)
-	l, err := host.Collections(t.Context(), h.Clock.NowMillis())
+	l, err := host.Collections(t.Context(), new(ttl.Agenda), h.Clock.NowMillis())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +258,7 @@ func TestExpiryWithoutAStorage(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := host.Collections(ended, 0); !errors.Is(err, context.Canceled) {
+	if _, err := host.Collections(ended, new(ttl.Agenda), 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("listing for a pass that has ended: %v", err)
 	}
 }
