@@ -143,7 +143,7 @@ func (p *pass) subPass(ctx context.Context) (more bool, err error) {
 	}
 	p.result.SubPasses++
 	p.m.metrics.SubPasses.Add(1)
-	return len(list) > 0, nil
+	return len(list) > 0, ctx.Err()
 }
 
 // visit lets a target remove its expired items, within the limits of one
@@ -164,7 +164,7 @@ func (p *pass) visit(ctx context.Context, t Target) (more bool) {
 	}
 	p.m.metrics.Lagged(t.Policy(), &v.lags)
 	p.result.Deferred = p.result.Deferred || v.Deferred
-	if err != nil {
+	if err != nil && ctx.Err() == nil { // a cancelled pass is no error of the target
 		p.failed[name] = true
 		p.result.Errors++
 		p.m.metrics.Errors.Add(1)
