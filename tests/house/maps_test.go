@@ -229,7 +229,7 @@ var boundedMaps = map[string]string{
 	"storage/internal/claims.Table.used":            "claims of open transactions",
 	"storage/internal/kv.Overlay.writes":            "of one transaction",
 	"storage/internal/kv.Txn.final":                 "of one transaction",
-	"storage/internal/kv.hotShard.at":               "the bytes of a shard of the cache",
+	"storage/internal/kv.cacheShard.at":             "the bytes of a shard of the cache",
 	"storage/internal/kv.preparation.changed":       "of one build of an index",
 	"storage/internal/kvshared.Engine.builds":       "indexes that are being built",
 	"storage/internal/kvshared.cachedState.claims":  "of one transaction",
