@@ -255,6 +255,7 @@ var boundedMaps = map[string]string{
 	"timeseries.Unpacker.only":                      "the fields of one query",
 	"ttl.Agenda.places":                             "made anew from the catalog, which removes what is gone",
 	"ttl.Agenda.queues":                             "made anew from the catalog, which removes what is gone",
+	"ttl.firstDates":                                "the records of one scan",
 	"ttl.pass.failed":                               "of one pass",
 	"ttl.pass.kept":                                 "of one pass",
 	"ttl.tally.own":                                 "the parameter metricsMaxCollections; forgotten with the collection",
