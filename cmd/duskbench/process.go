@@ -26,13 +26,12 @@ const (
 
 // process is a server that was started with an empty data directory.
 type process struct {
-	addr    string
-	took    time.Duration // time from exec to the first answered ping
-	cmd     *exec.Cmd
-	dir     string
-	output  bytes.Buffer
-	exited  chan struct{}
-	exitErr error // valid once exited is closed
+	addr   string
+	took   time.Duration // time from exec to the first answered ping
+	cmd    *exec.Cmd
+	dir    string
+	output bytes.Buffer
+	exited chan struct{}
 }
 
 // startServer starts binary on a free port and waits until it answers a ping.

@@ -52,7 +52,7 @@ func TestFewKeysAreWalked(t *testing.T) {
 					n++
 					return err
 				}
-				out, err := c.DeleteRange(&storage.RangeDelete{Index: "a", Most: 10, Pick: func([]byte, storage.Record) (storage.Verdict, error) { return storage.Remove, nil }})
+				out, err := c.DeleteRange(&storage.RangeDelete{Index: "a", Most: 10, Pick: func([]byte, storage.Record) (storage.Verdict, error) { return storage.Verdict{Do: storage.Remove}, nil }})
 				n += out.Removed
 				return err
 			})))

@@ -76,7 +76,7 @@ func deleteBelow(a int32) func(c storage.Collection) error {
 	return func(c storage.Collection) error {
 		_, err := c.DeleteRange(&storage.RangeDelete{
 			Index: "a", Keys: storage.KeyRange{Hi: keyOf(a)}, Most: 10,
-			Pick: func([]byte, storage.Record) (storage.Verdict, error) { return storage.Remove, nil },
+			Pick: func([]byte, storage.Record) (storage.Verdict, error) { return storage.Verdict{Do: storage.Remove}, nil },
 		})
 		return err
 	}
