@@ -108,7 +108,7 @@ func run(s *kernel.Service, c *kernel.Call) (err error) {
 func execute(s *kernel.Service, c *kernel.Call) error {
 	_ = s.TakeClock(c.Ctx) // if the data cannot be read, the time goes on as before
 	c.Now = s.MillisAt(c.Began)
-	if c.Cmd.Name != "getMore" { // a getMore takes the limit from its cursor
+	if !c.Cmd.Has(kernel.Continues) { // else the cursor has the limit
 		stop, err := kernel.LimitTime(c, c.Generic.MaxTime)
 		if err != nil {
 			return err
@@ -125,7 +125,7 @@ func execute(s *kernel.Service, c *kernel.Call) error {
 	if e := s.Verbose(observe.LogCommand, 2); e != nil {
 		observe.LogDocument(c.Op.Body, s.Options.LogLimit.Bytes()).AddTo(e.Str("db", c.DB), "commandArgs").Msg("About to run the command")
 	}
-	if c.Cmd.Flags&kernel.Reads != 0 {
+	if c.Cmd.Has(kernel.Reads) {
 		kernel.CountReadConcern(&s.Metrics.ReadConcerns, c)
 	}
 	err := c.ClaimCompiled()
@@ -136,7 +136,7 @@ func execute(s *kernel.Service, c *kernel.Call) error {
 	c.Took = s.Real.Now().Sub(c.Began)
 	kernel.LatencyClass(&s.Metrics.Latency, c.Cmd).Observe(c.Took)
 	s.Metrics.Examined(&c.Counts)
-	if c.Cmd.On == kernel.OnCollection || c.Cmd.Name == "getMore" {
+	if c.Cmd.On == kernel.OnCollection || c.Cmd.Has(kernel.Continues) {
 		c.NoteUsage(c.Took)
 	}
 	if err != nil && c.Ctx.Err() != nil && kernel.IsContextError(err) {
@@ -149,13 +149,22 @@ func execute(s *kernel.Service, c *kernel.Call) error {
 	return err
 }
 
-// admit checks the rules that apply before a command may begin.
+// admit checks the rules that apply before a command may begin, in mongod's order, which
+// decides which of several errors a client gets:
+//
+//  1. the form of the message, and where the command may run;
+//  2. the Stable API: a client that declares a version learns first what that lacks;
+//  3. the privileges: what comes after them tells of the state of the server or of its data;
+//  4. whether this member may run it, and the cluster time of the client, which only a
+//     client with the privilege may advance;
+//  5. its arguments and concerns; the defaults come before the write concern that they may set;
+//  6. the session, last, because it is created by being used.
 func admit(s *kernel.Service, c *kernel.Call) error {
 	cmd := c.Cmd
 	switch {
 	case c.Legacy && !mayBeLegacy(c.Body):
 		return refuseLegacy(c.Body)
-	case len(c.Sequences) > 0 && !takesSequences[cmd.Name]:
+	case len(c.Sequences) > 0 && !cmd.Has(kernel.Sequences):
 		return mongoerr.Newf(40472, "The %s command does not support document sequences.", cmd.Name)
 	case c.DB == "":
 		return mongoerr.New(40571, "OP_MSG requests require a $db argument")
@@ -163,8 +172,8 @@ func admit(s *kernel.Service, c *kernel.Call) error {
 	if err := c.CheckDatabase(); err != nil {
 		return err
 	}
-	if cmd.Flags&kernel.AdminOnly != 0 && c.DB != "admin" {
-		if c.Generic.Autocommit != nil && cmd.Flags&kernel.InTxn == 0 {
+	if cmd.Has(kernel.AdminOnly) && c.DB != "admin" {
+		if c.Generic.Autocommit != nil && !cmd.Has(kernel.InTxn) {
 			return transaction.CheckTransactionRules(c)
 		}
 		return mongoerr.Newf(mongoerr.Unauthorized, "%s may only be run against the admin database.", cmd.Name)
@@ -185,7 +194,7 @@ func admit(s *kernel.Service, c *kernel.Call) error {
 	if err := concern.CheckConcernSupport(c); err != nil {
 		return err
 	}
-	if cmd.Flags&kernel.Bare != 0 {
+	if cmd.Has(kernel.Bare) {
 		if err := gate.CheckBare(c); err != nil {
 			return err
 		}
@@ -198,10 +207,6 @@ func admit(s *kernel.Service, c *kernel.Call) error {
 	}
 	return openSession(s, c)
 }
-
-// takesSequences are the commands whose documents may come in document sequences of the
-// message.
-var takesSequences = map[string]bool{"insert": true, "update": true, "delete": true, "bulkWrite": true, "mqRestore": true}
 
 func unknownCommand(c *kernel.Call, name string) error {
 	if c.Legacy {

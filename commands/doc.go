@@ -13,26 +13,11 @@
 //  5. It runs, and appends its reply to the buffer. An error, or a panic,
 //     replaces whatever it had written.
 //
-// The rooms, from the ground up; each may use those above it in this list only:
+// ARCHITECTURE.md lists the rooms; each uses only those below it: the families of commands
+// use the rooms that run queries and write documents, these use the checks of every command,
+// and all of them use the kernel and the small packages under it.
 //
-//	broadcast, clustertime, args   small packages that all others use
-//	catalog                        the description of collections
-//	replset                        the state of the replica set
-//	oplog, changestream/token      the change log and the places in it
-//	observe                        counters, profiler, log levels, fail points
-//	session                        sessions, transactions, retryable writes
-//	limits                         memory, connections, the lock of fsyncLock
-//	kernel                         the service, the running command, connections
-//	access concern gate transaction parameters housekeeping
-//	                               what applies to every command
-//	exec                           plans run over the storage
-//	write                          changes to documents, expiry
-//	create, pipeline, explain      collections made; aggregation; explained queries
-//	changestream                   the change log as events
-//	crud ddl mq users replication settings diagnostics
-//	                               the commands, by family
-//
-// Each family defines its lines of the command table (table.go). This package itself has
-// what needs all rooms: dispatch, applyOps, hello, the rules of the stable API, and the
+// Each family has its part of the command table in Commands (table.go). This package itself has
+// what needs all rooms: dispatch, hello, the rules of the stable API, and the
 // sources of pipelines.
 package commands

@@ -28,7 +28,7 @@ func failing(s *kernel.Service, c *kernel.Call, d observe.FailData) error {
 	}
 	err := execute(s, c)
 	switch {
-	case d.Concern == nil || c.Cmd.Flags&kernel.Writes == 0:
+	case d.Concern == nil || !c.Cmd.Has(kernel.Writes):
 	case err == nil:
 		c.FixedLabels = d.Labels != nil
 		concernFailed(c, d.Concern, d.Labels)

@@ -3,119 +3,117 @@ package commands
 import (
 	"context"
 	"errors"
-	"os"
-	"sort"
-	"time"
 
-	"github.com/duskdb/duskdb/commands/cluster"
-	"github.com/duskdb/duskdb/commands/crud"
+	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/commands/catalog"
+	"github.com/duskdb/duskdb/commands/diagnostics"
 	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
-	"github.com/duskdb/duskdb/commands/parameters"
-	"github.com/duskdb/duskdb/commands/pipeline"
-	"github.com/duskdb/duskdb/commands/replication"
-	"github.com/duskdb/duskdb/commands/transaction"
-	"github.com/duskdb/duskdb/commands/users"
-	"github.com/duskdb/duskdb/commands/write"
-	"github.com/duskdb/duskdb/queue"
+	"github.com/duskdb/duskdb/commands/observe"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
 )
 
-// newService makes a Service over an open engine.
-func newService(o kernel.Options) (*kernel.Service, error) {
-	if o.TempDir == "" {
-		o.TempDir = os.TempDir()
-	}
-	s := kernel.NewService(o)
-	if s.Shared && o.ReplSet != "" {
-		return nil, errors.New("--replSet: servers that share their data are not a replica set; clients see a sharded cluster")
-	}
-	if err := o.Profiling.Check(); err != nil {
-		return nil, err
-	}
-	s.Params = parameters.New(s)
-	if err := s.Params.Load(o.Parameters); err != nil {
-		return nil, err
-	}
-	if err := s.OpenClock(s.Background); err != nil {
-		return nil, err
-	}
-	s.Monitor = write.NewMonitor(s)
-	s.Monitor.Metrics().CountCollections(int(s.Params.Int("metricsMaxCollections")))
-	s.Queues = queue.NewBroker(s.Clock, s.Real, s.Monitor.Metrics())
-	s.Queues.Shared = s.Shared
-	buildTable(s)
-	if err := users.Open(s); err != nil {
-		return nil, err
-	}
-	if err := replication.LoadTerm(s); err != nil {
-		return nil, err
-	}
-	if err := transaction.OpenLog(s); err != nil {
-		return nil, err
-	}
-	if err := replication.JoinSet(s); err != nil {
-		return nil, err
-	}
-	if err := housekeeping.KeepVersion(s); err != nil {
-		return nil, err
-	}
-	if err := cluster.KeepIdentity(s); err != nil {
-		return nil, err
-	}
-	if err := crud.FollowKills(s); err != nil {
-		return nil, err
-	}
-	if err := parameters.CheckSettings(s); err != nil {
-		return nil, err
-	}
-	return s, clearLeftOvers(s)
-}
+// Types of the rooms that users of this package need.
+type (
+	// Options are the options of a Service.
+	Options = kernel.Options
+	// Security are the options of access control.
+	Security = kernel.Security
+	// Conn is the state of one client connection.
+	Conn = kernel.Conn
+	// Request is one command as it came in.
+	Request = kernel.Request
+	// Response says what to do with the reply and the connection.
+	Response = kernel.Response
+	// Sequence is a list of documents sent beside the command's body.
+	Sequence = kernel.Sequence
+	// Metrics are the counters and gauges of the server.
+	Metrics = diagnostics.Metrics
+	// Counter is a count with a name.
+	Counter = diagnostics.Counter
+	// CollectionExpiry is what has expired and what will in one collection.
+	CollectionExpiry = diagnostics.CollectionExpiry
+	// ClassLatency is the latency histogram of one class of commands.
+	ClassLatency = diagnostics.ClassLatency
+	// LogLines are the latest log lines, which getLog shows.
+	LogLines = observe.LogLines
+	// LogLimit bounds the attributes of log lines.
+	LogLimit = observe.LogLimit
+	// Profiling are the options of the profiler.
+	Profiling = observe.Profiling
+)
 
-// clearLeftOvers clears up after commands that a crash has ended. What a command of another
-// server still uses stays.
-func clearLeftOvers(s *kernel.Service) error {
-	if err := pipeline.DropLeftOvers(s); err != nil {
-		return err
-	}
-	return write.ReopenPolicies(s)
-}
+// ServerVersion is the version that the server reports: MongoDB's, whose
+// behaviour it follows.
+const ServerVersion = kernel.ServerVersion
 
-// clearEvery is how often a server clears up after others that have ended.
-const clearEvery = 5 * time.Minute
+// OtherCollections names the sum of the collections without metrics of their own.
+const OtherCollections = diagnostics.OtherCollections
 
-// clearAfterOthers clears up after other servers, until ctx ends.
-func clearAfterOthers(s *kernel.Service, ctx context.Context) {
+// LogNetwork is the log component of connections.
+const LogNetwork = observe.LogNetwork
+
+// Service runs commands. It is safe for concurrent use.
+type Service struct{ *kernel.Service }
+
+// New makes a Service over an open engine, whose Indexer is that of
+// [NewIndexer]. If the database of the engine goes away meanwhile, New waits for it.
+func New(o Options) (*Service, error) {
+	var pause storage.Backoff
 	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-s.Real.After(clearEvery):
+		s, err := newService(o)
+		if err == nil {
+			return &Service{s}, nil
 		}
-		if err := clearLeftOvers(s); err != nil && ctx.Err() == nil {
-			s.Log.Warn().Err(err).Msg("What a server has left that has ended could not be removed")
+		if !errors.Is(err, storage.ErrUnavailable) {
+			return nil, err
 		}
+		<-clock.System().After(pause.Next())
 	}
 }
 
-// buildTable collects the families of commands into one sorted table.
-func buildTable(s *kernel.Service) {
-	s.Table = map[string]*kernel.Command{}
-	for _, family := range commandFamilies() {
-		for i := range family {
-			cmd := &family[i]
-			if cmd.Enabled != nil && !cmd.Enabled(s) {
-				continue
-			}
-			cmd.Runs = s.Metrics.Command(cmd.Name)
-			if rule := users.AuthRules[cmd.Name]; rule != nil {
-				cmd.Rule = rule
-			}
-			s.Commands = append(s.Commands, cmd)
-			s.Table[cmd.Name] = cmd
-			for _, alias := range cmd.Aliases {
-				s.Table[alias] = cmd
-			}
-		}
-	}
-	sort.Slice(s.Commands, func(i, j int) bool { return s.Commands[i].Name < s.Commands[j].Name })
+// Handle runs one command and appends the reply to dst.
+func (s *Service) Handle(ctx context.Context, conn *Conn, req *Request, dst []byte) ([]byte, Response) {
+	return handleCommand(s.Service, ctx, conn, req, dst)
 }
+
+// Start starts the background work. It ends when ctx is done.
+func (s *Service) Start(ctx context.Context) {
+	housekeeping.Start(s.Service, ctx)
+	if s.Shared {
+		s.Work.Go(func() { clearAfterOthers(s.Service, ctx) })
+	}
+}
+
+// Close ends all cursors and sessions. The context of [Service.Start] must have ended:
+// Close waits for the work that goes on with it. The engine belongs to the caller.
+func (s *Service) Close() { housekeeping.Close(s.Service) }
+
+// CloseConn ends the commands of a connection and releases what it holds.
+func (s *Service) CloseConn(c *Conn) {
+	s.Service.CloseConn(c)
+	endBalanced(s.Service, c)
+}
+
+// Ready returns why the server cannot serve now, nil if it can.
+func (s *Service) Ready() error { return diagnostics.Ready(s.Service) }
+
+// Snapshot returns the counters and gauges of the server.
+func (s *Service) Snapshot() Metrics { return diagnostics.Snapshot(s.Service) }
+
+// Panics returns how many commands have panicked.
+func (s *Service) Panics() int64 { return diagnostics.Panics(s.Service) }
+
+// SetFailPoint sets the fail point "failCommand", as configureFailPoint does. It
+// returns how often it had been entered.
+func (s *Service) SetFailPoint(mode value.Value, data value.Doc) (entered int64, err error) {
+	return diagnostics.SetFailPoint(s.Service, mode, data)
+}
+
+// NewIndexer makes the Indexer to open an engine with.
+func NewIndexer() storage.Indexer { return catalog.NewIndexer() }
+
+// OrphanIndexes returns the indexes of a collection that a repair makes for documents
+// whose collection is lost.
+func OrphanIndexes() []storage.IndexSpec { return catalog.OrphanIndexes() }

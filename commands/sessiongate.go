@@ -23,7 +23,7 @@ func openSession(s *kernel.Service, c *kernel.Call) error {
 	if err := transaction.CheckTransactionRules(c); err != nil {
 		return err
 	}
-	if c.Cmd.Flags&kernel.NoSession != 0 {
+	if c.Cmd.Has(kernel.NoSession) {
 		return nil
 	}
 	c.Session, err = s.Sessions.Use(key, c.Began)

@@ -1,6 +1,9 @@
 package commands
 
 import (
+	"sort"
+
+	"github.com/duskdb/duskdb/commands/applyops"
 	"github.com/duskdb/duskdb/commands/crud"
 	"github.com/duskdb/duskdb/commands/ddl"
 	"github.com/duskdb/duskdb/commands/diagnostics"
@@ -13,35 +16,43 @@ import (
 	"github.com/duskdb/duskdb/commands/users"
 )
 
-// commandFamilies lists the parts of the table, each next to its code.
+// commandFamilies returns the commands of each room.
 func commandFamilies() [][]kernel.Command {
 	return [][]kernel.Command{
 		handshakeCommands(),
-		users.Commands(),
 		crud.Commands(),
-		crud.BulkCommands(),
-		ddl.CappedCommands(),
-		diagnostics.UpkeepCommands(),
-		diagnostics.HashCommands(),
-		settings.SettingCommands(),
-		settings.PlanCacheCommands(),
-		settings.QuerySettingsCommands(),
-		crud.MapReduceCommands(),
-		refusedCommands(),
-		diagnostics.ClientCommands(),
-		oplogCommands(),
-		diagnostics.Commands(),
-		settings.ParameterCommands(),
-		crud.SessionCommands(),
-		transaction.TransactionCommands(),
-		replication.Commands(),
-		ddl.CatalogCommands(),
-		diagnostics.StatsCommands(),
-		diagnostics.ExpiryCommands(),
-		ddl.CustomActionCommands(),
+		transaction.Commands(),
+		ddl.Commands(),
 		mq.Commands(),
-		diagnostics.MaintenanceCommands(),
-		diagnostics.TestCommands(),
+		users.Commands(),
+		settings.Commands(),
+		diagnostics.Commands(),
+		replication.Commands(),
 		sharding.Commands(),
+		applyops.Commands(),
+		refusedCommands(),
 	}
+}
+
+// buildTable collects the commands of all rooms that the server has into one sorted table.
+func buildTable(s *kernel.Service) {
+	s.Table = map[string]*kernel.Command{}
+	for _, family := range commandFamilies() {
+		for i := range family {
+			cmd := &family[i]
+			if cmd.Enabled != nil && !cmd.Enabled(s) {
+				continue
+			}
+			cmd.Runs = s.Metrics.Command(cmd.Name)
+			if rule := authRules[cmd.Name]; rule != nil {
+				cmd.Rule = rule
+			}
+			s.Commands = append(s.Commands, cmd)
+			s.Table[cmd.Name] = cmd
+			for _, alias := range cmd.Aliases {
+				s.Table[alias] = cmd
+			}
+		}
+	}
+	sort.Slice(s.Commands, func(i, j int) bool { return s.Commands[i].Name < s.Commands[j].Name })
 }

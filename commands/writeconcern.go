@@ -3,7 +3,6 @@ package commands
 import (
 	"github.com/duskdb/duskdb/commands/concern"
 	"github.com/duskdb/duskdb/commands/kernel"
-	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -20,7 +19,7 @@ func appendUnmetConcern(c *kernel.Call) {
 		return
 	}
 	var labels []string
-	if c.Unsynced != nil && c.Cmd.Name == "commitTransaction" {
+	if c.Unsynced != nil && c.Cmd.Has(kernel.Commits) {
 		labels = []string{mongoerr.LabelUnknownCommitResult} // to be sent again
 	}
 	concernFailed(c, concern.ConcernError(c, code, text), labels)
@@ -37,7 +36,7 @@ func concernFailed(c *kernel.Call, d value.Doc, labels []string) {
 	tellTopology(c, mongoerr.Code(d.Lookup("code").SafeInt64()))
 	if !c.FixedLabels {
 		labels = append(labels, mongoerr.LabelsFor(mongoerr.OK, mongoerr.Operation{
-			InTransaction: c.Generic.Autocommit != nil, CommitOrAbort: transaction.EndOfTransaction[c.Cmd.Name],
+			InTransaction: c.Generic.Autocommit != nil, CommitOrAbort: c.Cmd.Has(kernel.EndsTransaction),
 			RetryableWrite: c.Generic.TxnNumber != nil && c.Generic.Autocommit == nil,
 			WriteConcern:   mongoerr.Code(d.Lookup("code").SafeInt64()),
 		})...)

@@ -30,7 +30,7 @@ func Authorize(c *kernel.Call) error {
 	}
 	c.Conn.SetUser(u)
 	c.User = u
-	if c.Cmd.Flags&kernel.PreAuth != 0 {
+	if c.Cmd.Has(kernel.PreAuth) {
 		return nil
 	}
 	if u == nil {
@@ -90,7 +90,7 @@ func May(c *kernel.Call, on auth.Pattern, action string) bool {
 // them when its cursor is used. It authorizes the command a second time to find them:
 // few commands leave a cursor.
 func Grants(c *kernel.Call) (list []session.Grant) {
-	if !c.Svc.Options.Security.Auth || c.Cmd.Flags&kernel.PreAuth != 0 {
+	if !c.Svc.Options.Security.Auth || c.Cmd.Has(kernel.PreAuth) {
 		return nil
 	}
 	again := *c

@@ -20,7 +20,7 @@ func Shown(c *kernel.Call) value.Doc {
 
 func redactCommand(s *kernel.Service, cmd *kernel.Command, d value.Doc) value.Doc {
 	switch {
-	case cmd.Flags&kernel.Secret != 0 || cmd.Flags&kernel.Handshake != 0 && d.Has("speculativeAuthenticate"):
+	case cmd.Has(kernel.Secret) || cmd.Has(kernel.Handshake) && d.Has("speculativeAuthenticate"):
 		return redact(d)
 	case cmd.Name == "explain":
 		return replaceFirst(d, func(v value.Value) value.Value {

@@ -32,15 +32,15 @@ func ours(c *kernel.Command) bool {
 func TestConcernsOfAllCommands(t *testing.T) {
 	h := harness.New(t)
 	for name, cmd := range h.Svc.Table {
-		if cmd.Name != name || ours(cmd) || cmd.Enabled != nil || cmd.Flags&kernel.PreAuth != 0 && cmd.Name != "hello" {
+		if cmd.Name != name || ours(cmd) || cmd.Enabled != nil || cmd.Has(kernel.PreAuth) && cmd.Name != "hello" {
 			continue
 		}
 		takes := strings.Contains(takeWriteConcern, " "+name+" ")
-		if got := cmd.Flags&kernel.Writes != 0; got != takes {
+		if got := cmd.Has(kernel.Writes); got != takes {
 			t.Errorf("%s: a write concern is taken: %v, want %v", name, got, takes)
 		}
 		takes = strings.Contains(takeReadConcern, " "+name+" ")
-		if got := cmd.Flags&kernel.Reads != 0; got != takes {
+		if got := cmd.Has(kernel.Reads); got != takes {
 			t.Errorf("%s: a read concern is taken: %v, want %v", name, got, takes)
 		}
 	}
@@ -176,7 +176,7 @@ func TestNullAndUnknownFields(t *testing.T) {
 		}
 	}
 	for name, cmd := range h.Svc.Table {
-		if cmd.Name != name || cmd.Flags&kernel.Secret != 0 || cmd.Flags&kernel.PreAuth != 0 && cmd.Flags&kernel.Bare == 0 || strings.Contains(cmd.Help, "refused") || name == "shutdown" {
+		if cmd.Name != name || cmd.Has(kernel.Secret) || cmd.Has(kernel.PreAuth) && !cmd.Has(kernel.Bare) || strings.Contains(cmd.Help, "refused") || name == "shutdown" {
 			continue
 		}
 		reply := h.Admin(`{` + name + `: 1, noFieldOfAnyCommand: 1}`)

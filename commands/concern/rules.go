@@ -13,7 +13,7 @@ import (
 // transaction the rules of transactions apply instead.
 func CheckConcernSupport(c *kernel.Call) error {
 	g := &c.Generic
-	if g.WriteConcern != nil && c.Cmd.Flags&kernel.Writes == 0 {
+	if g.WriteConcern != nil && !c.Cmd.Has(kernel.Writes) {
 		return mongoerr.New(mongoerr.InvalidOptions, "Command does not support writeConcern")
 	}
 	if g.ReadConcern == nil {
@@ -22,7 +22,7 @@ func CheckConcernSupport(c *kernel.Call) error {
 	if err := checkTimes(g); err != nil {
 		return err
 	}
-	if g.Level != "" && g.Level != "local" && c.Cmd.Flags&kernel.Reads == 0 && g.Autocommit == nil {
+	if g.Level != "" && g.Level != "local" && !c.Cmd.Has(kernel.Reads) && g.Autocommit == nil {
 		return ConcernRefused(c, "read concern not supported")
 	}
 	return nil

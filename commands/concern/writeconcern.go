@@ -33,14 +33,10 @@ func CheckWriteConcern(c *kernel.Call) error {
 	return nil // tags are accepted, as by a mongod alone
 }
 
-// silentWrites are the commands whose reply, if there is one, does not report the
-// outcome of a write with w: 0.
-var silentWrites = map[string]bool{"insert": true, "update": true, "delete": true}
-
 // Unacknowledged reports whether the reply hides the outcome of a write, as the client
 // that w: 0 requests.
 func Unacknowledged(c *kernel.Call) bool {
-	return c.Generic.Unacked && !c.Generic.Durable && silentWrites[c.Cmd.Name]
+	return c.Generic.Unacked && !c.Generic.Durable && c.Cmd.Has(kernel.HidesOutcome)
 }
 
 // AppendUnacknowledged writes the reply to a write with w: 0 whose message demands a
@@ -57,7 +53,7 @@ func AppendUnacknowledged(c *kernel.Call) {
 // the write concern asks for that. The writes stay even if the wait fails, so a failure
 // is reported as an error of the write concern.
 func AwaitDisk(c *kernel.Call, failed error) {
-	if !c.Generic.Durable || c.Transaction() != nil || !c.Attempted && (failed != nil || c.Cmd.Flags&kernel.Writes == 0) {
+	if !c.Generic.Durable || c.Transaction() != nil || !c.Attempted && (failed != nil || !c.Cmd.Has(kernel.Writes)) {
 		return
 	}
 	c.Unsynced = c.Svc.Engine.Sync(c.Ctx)
@@ -82,7 +78,7 @@ func UnmetReason(c *kernel.Call) (mongoerr.Code, string) {
 	switch {
 	case c.Unsynced != nil:
 		return unsyncedReason(c)
-	case c.Cmd.Flags&kernel.Writes == 0:
+	case !c.Cmd.Has(kernel.Writes):
 	case g.Named:
 		config, err := c.SetConfig()
 		if err != nil {

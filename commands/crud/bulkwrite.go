@@ -15,13 +15,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// BulkCommands returns bulkWrite, which writes to several collections at once.
-func BulkCommands() []kernel.Command {
-	return []kernel.Command{
-		{Name: "bulkWrite", Run: runBulkWrite, Flags: kernel.AdminOnly | kernel.Writes | kernel.InTxn, Help: "insert, update and delete in several collections"},
-	}
-}
-
 type bulkWriteArgs struct {
 	BulkWrite  value.Value     `arg:"bulkWrite,required"`
 	Ops        args.Array      `arg:"ops"`

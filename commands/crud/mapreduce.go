@@ -14,13 +14,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// MapReduceCommands returns mapReduce.
-func MapReduceCommands() []kernel.Command {
-	return []kernel.Command{
-		{Name: "mapReduce", Aliases: []string{"mapreduce"}, Run: runMapReduce, Flags: kernel.Reads | kernel.Writes, Action: "find", On: kernel.OnCollection, Help: "map and reduce documents with JavaScript; deprecated"},
-	}
-}
-
 type mapReduceArgs struct {
 	Upper     value.Value    `arg:"mapReduce"`
 	Lower     value.Value    `arg:"mapreduce"`

@@ -17,21 +17,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// SessionCommands returns the commands that start, refresh, end and kill sessions.
-func SessionCommands() []kernel.Command {
-	forTests := func(s *kernel.Service) bool { return s.Params.Bool("enableTestCommands") }
-	return []kernel.Command{
-		{Name: "startSession", Run: runStartSession, Help: "start a logical session"},
-		{Name: "endSessions", Run: runEndSessions, Flags: kernel.NoSession | kernel.PreAuth, Help: "end logical sessions"},
-		{Name: "refreshSessions", Run: runRefreshSessions, Flags: kernel.NoSession, Help: "keep logical sessions alive"},
-		{Name: "killSessions", Run: runKillSessions, Flags: kernel.NoSession, Help: "end what runs in sessions"},
-		{Name: "killAllSessions", Run: runKillAllSessions, Flags: kernel.NoSession, Action: "killAnySession", On: kernel.OnCluster, Help: "end what runs in the sessions of some or all users"},
-		{Name: "killAllSessionsByPattern", Run: runKillAllSessionsByPattern, Flags: kernel.NoSession, Action: "killAnySession", On: kernel.OnCluster, Help: "end what runs in the sessions that match a pattern"},
-		{Name: "refreshLogicalSessionCacheNow", Run: runRefreshSessionCache, Enabled: forTests, Help: "write the sessions down at once"},
-		{Name: "reapLogicalSessionCacheNow", Run: runReapSessionCache, Enabled: forTests, Help: "forget at once what ended sessions have left"},
-	}
-}
-
 func runStartSession(c *kernel.Call) error {
 	key := session.Key{ID: catalog.NewUUID(), User: access.UserName(c)}
 	if _, err := c.Svc.Sessions.Use(key, c.Svc.Real.Now()); err != nil {

@@ -16,14 +16,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// CappedCommands turn collections into capped ones.
-func CappedCommands() []kernel.Command {
-	return []kernel.Command{
-		{Name: "cloneCollectionAsCapped", Run: runCloneAsCapped, Flags: kernel.Writes, Action: "convertToCapped", On: kernel.OnCollection, Help: "copy a collection into a new capped one"},
-		{Name: "convertToCapped", Run: runConvertToCapped, Flags: kernel.Writes, Action: "convertToCapped", On: kernel.OnCollection, Help: "make a collection capped"},
-	}
-}
-
 // These two are not read by IDL in mongod: they take any further field, and a
 // size that is not a number counts as missing.
 

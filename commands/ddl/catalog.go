@@ -24,22 +24,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// CatalogCommands make, change and list databases, collections and indexes.
-func CatalogCommands() []kernel.Command {
-	return []kernel.Command{
-		{Name: "create", Run: create.Run, Flags: kernel.Writes | kernel.InTxn, Action: "createCollection", On: kernel.OnCollection, Help: "create a collection or view"},
-		{Name: "drop", Run: runDrop, Flags: kernel.Writes, Action: "dropCollection", On: kernel.OnCollection, Help: "drop a collection"},
-		{Name: "dropDatabase", Run: runDropDatabase, Flags: kernel.Writes, Action: "dropDatabase", On: kernel.OnDatabase, Help: "drop a database"},
-		{Name: "renameCollection", Run: runRename, Flags: kernel.AdminOnly | kernel.Writes, Action: "renameCollection", On: kernel.OnCluster, Help: "rename a collection"},
-		{Name: "collMod", Run: runCollMod, Flags: kernel.Writes, Action: "collMod", On: kernel.OnCollection, Help: "change the options of a collection"},
-		{Name: "listCollections", Run: runListCollections, Action: "listCollections", On: kernel.OnDatabase, Help: "list the collections of a database"},
-		{Name: "listDatabases", Run: runListDatabases, Flags: kernel.AdminOnly, Action: "listDatabases", On: kernel.OnCluster, Help: "list the databases"},
-		{Name: "createIndexes", Run: runCreateIndexes, Flags: kernel.Writes | kernel.InTxn, Action: "createIndex", On: kernel.OnCollection, Help: "create indexes"},
-		{Name: "listIndexes", Run: runListIndexes, Action: "listIndexes", On: kernel.OnCollection, Help: "list the indexes of a collection"},
-		{Name: "dropIndexes", Aliases: []string{"deleteIndexes"}, Run: runDropIndexes, Flags: kernel.Writes, Action: "dropIndex", On: kernel.OnCollection, Help: "drop indexes"},
-	}
-}
-
 type dropArgs struct {
 	Drop value.Value `arg:"drop,required"`
 	UUID args.UUID   `arg:"collectionUUID"`

@@ -17,14 +17,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// CustomActionCommands are the extension commands of Azure Cosmos DB for MongoDB
-// (semantics.md §8.2). Throughput and shard keys are recorded, not enforced.
-func CustomActionCommands() []kernel.Command {
-	return []kernel.Command{
-		{Name: "customAction", Run: runCustomAction, Flags: kernel.Writes, On: kernel.OnDatabase, Help: "extension commands of Cosmos DB: CreateCollection and others"},
-	}
-}
-
 type customActionArgs struct {
 	Action     string     `arg:"customAction,required"`
 	Collection *string    `arg:"collection"`

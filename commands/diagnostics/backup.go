@@ -11,13 +11,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// MaintenanceCommands look after the data as a whole.
-func MaintenanceCommands() []kernel.Command {
-	return []kernel.Command{
-		{Name: "duskBackup", Run: runBackup, Flags: kernel.AdminOnly, Action: "fsync", On: kernel.OnCluster, Help: "write a consistent copy of all data to a new directory of the server's machine, or send it"},
-	}
-}
-
 type backupArgs struct {
 	Backup value.Value `arg:"duskBackup,required"`
 	Path   *string     `arg:"path"`

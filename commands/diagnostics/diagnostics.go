@@ -11,29 +11,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Commands are the commands that describe the server and its operations.
-func Commands() []kernel.Command {
-	return []kernel.Command{
-		{Name: "buildInfo", Aliases: []string{"buildinfo"}, Run: runBuildInfo, Flags: kernel.PreAuth | kernel.Bare, Help: "version and build of the server"},
-		{Name: "hostInfo", Run: runHostInfo, Flags: kernel.Bare, Action: "hostInfo", On: kernel.OnCluster, Help: "the machine"},
-		{Name: "whatsmyuri", Run: runWhatsMyURI, Flags: kernel.PreAuth, Help: "the client's address"},
-		{Name: "getCmdLineOpts", Run: runGetCmdLineOpts, Flags: kernel.AdminOnly | kernel.Bare, Action: "getCmdLineOpts", On: kernel.OnCluster, Help: "the command line"},
-		{Name: "listCommands", Run: runListCommands, Flags: kernel.PreAuth, Help: "list the commands"},
-		{Name: "getLog", Run: runGetLog, Flags: kernel.AdminOnly | kernel.Bare, Action: "getLog", On: kernel.OnCluster, Help: "recent log lines"},
-		{Name: "serverStatus", Run: runServerStatus, Action: "serverStatus", On: kernel.OnCluster, Help: "counters and gauges of the server"},
-		{Name: "top", Run: runTop, Flags: kernel.AdminOnly, Action: "top", On: kernel.OnCluster, Help: "use of each collection"},
-		{Name: "currentOp", Run: runCurrentOp, Flags: kernel.AdminOnly, Action: "inprog", On: kernel.OnCluster, Help: "running operations"},
-		{Name: "killOp", Run: runKillOp, Flags: kernel.AdminOnly, Action: "killop", On: kernel.OnCluster, Help: "end a running operation"},
-		{Name: "connPoolStats", Run: runConnPoolStats, Action: "connPoolStats", On: kernel.OnCluster, Help: "outgoing connections"},
-		{Name: "lockInfo", Run: runLockInfo, Flags: kernel.AdminOnly | kernel.Bare, Action: "serverStatus", On: kernel.OnCluster, Help: "locks held"},
-		{Name: "features", Run: runFeatures, Help: "features of the build"},
-		{Name: "profile", Run: runProfile, Action: "enableProfiler", On: kernel.OnDatabase, Help: "profile the operations of a database"},
-		{Name: "fsync", Run: runFsync, Flags: kernel.AdminOnly, Action: "fsync", On: kernel.OnCluster, Help: "flush to disk, and lock writes"},
-		{Name: "fsyncUnlock", Run: runFsyncUnlock, Flags: kernel.AdminOnly, Action: "unlock", On: kernel.OnCluster, Help: "unlock writes"},
-		{Name: "shutdown", Run: runShutdown, Flags: kernel.AdminOnly, Action: "shutdown", On: kernel.OnCluster, Help: "stop the server"},
-	}
-}
-
 func runBuildInfo(c *kernel.Call) error {
 	b := c.Reply
 	b.String("version", kernel.ServerVersion).String("gitVersion", "duskdb-"+c.Svc.Options.DuskDB)
@@ -85,8 +62,8 @@ func runGetCmdLineOpts(c *kernel.Call) error {
 func runListCommands(c *kernel.Call) error {
 	c.Reply.StartDocument("commands")
 	for _, cmd := range c.Svc.Commands {
-		c.Reply.StartDocument(cmd.Name).String("help", cmd.Help).Bool("requiresAuth", cmd.Flags&kernel.PreAuth == 0).
-			Bool("secondaryOk", cmd.OnSecondary() == kernel.Always).Bool("adminOnly", cmd.Flags&kernel.AdminOnly != 0)
+		c.Reply.StartDocument(cmd.Name).String("help", cmd.Help).Bool("requiresAuth", !cmd.Has(kernel.PreAuth)).
+			Bool("secondaryOk", cmd.OnSecondary() == kernel.Always).Bool("adminOnly", cmd.Has(kernel.AdminOnly))
 		if cmd.OnSecondary() == kernel.OptIn {
 			c.Reply.Bool("secondaryOverrideOk", true)
 		}

@@ -13,18 +13,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// ExpiryCommands move the server's clock and look at what expires
-// (semantics.md §11).
-func ExpiryCommands() []kernel.Command {
-	withClock := func(s *kernel.Service) bool { return s.Options.TestClock }
-	return []kernel.Command{
-		{Name: "testClock", Run: runTestClock, Flags: kernel.AdminOnly, Action: "setParameter", On: kernel.OnCluster, Enabled: withClock, Help: "read or move the server's clock"},
-		{Name: "runExpirationPass", Run: runExpirationPass, Flags: kernel.AdminOnly, Action: "setParameter", On: kernel.OnCluster, Enabled: withClock, Help: "remove at once what has expired"},
-		{Name: "explainExpiry", Run: runExplainExpiry, Action: "find", On: kernel.OnCollection, Help: "when and why a document expires"},
-		{Name: "expirationStats", Run: runExpirationStats, Action: "collStats", On: kernel.OnDatabase, Help: "what expires, and when"},
-	}
-}
-
 type testClockArgs struct {
 	TestClock      value.Value    `arg:"testClock"`
 	Set            value.Value    `arg:"set"`

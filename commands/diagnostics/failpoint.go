@@ -11,22 +11,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// TestCommands returns the commands that need enableTestCommands. So they need no
-// authentication.
-func TestCommands() []kernel.Command {
-	enabled := func(s *kernel.Service) bool { return s.Params.Bool("enableTestCommands") }
-	nothing := func(*kernel.Call) error { return nil }
-	return []kernel.Command{
-		{Name: "configureFailPoint", Run: runConfigureFailPoint, Flags: kernel.AdminOnly | kernel.PreAuth, Enabled: enabled, Help: "have commands fail, for tests"},
-		{Name: "testDeprecation", Run: nothing, Enabled: enabled, Help: "do nothing; stands for a command that API version 1 deprecates"},
-		{Name: "testDeprecationInVersion2", Run: nothing, Enabled: enabled, Help: "do nothing; stands for a command that API version 2 deprecates"},
-		{Name: "testRemoval", Run: nothing, Enabled: enabled, Help: "do nothing; stands for a command that API version 2 drops"},
-		{Name: "testVersion2", Run: nothing, Enabled: enabled, Help: "do nothing; stands for a command of API version 2"},
-		{Name: "testVersions1And2", Run: nothing, Enabled: enabled, Help: "do nothing; stands for a command of API versions 1 and 2"},
-		{Name: "waitForFailPoint", Run: runWaitForFailPoint, Flags: kernel.AdminOnly | kernel.PreAuth, Enabled: enabled, Help: "wait until a fail point has taken effect"},
-	}
-}
-
 // failPoint finds a fail point by its name.
 func failPoint(s *kernel.Service, name string) (*observe.FailPoint, error) {
 	if f := s.FailPoints.Named(name); f != nil {

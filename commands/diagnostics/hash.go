@@ -20,14 +20,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// HashCommands compare what is stored by its hash.
-func HashCommands() []kernel.Command {
-	return []kernel.Command{
-		{Name: "dbHash", Aliases: []string{"dbhash"}, Run: runDBHash, Flags: kernel.Reads, Action: "dbHash", On: kernel.OnDatabase, Help: "hashes of the collections of a database"},
-		{Name: "filemd5", Run: runFileMD5, Flags: kernel.Reads, Action: "find", On: kernel.OnDatabase, Help: "hash of a GridFS file"},
-	}
-}
-
 type dbHashArgs struct {
 	Upper       value.Value    `arg:"dbHash"`
 	Lower       value.Value    `arg:"dbhash"`

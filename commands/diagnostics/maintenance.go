@@ -17,19 +17,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// UpkeepCommands keep the store and the log in order.
-func UpkeepCommands() []kernel.Command {
-	return []kernel.Command{
-		{Name: "compact", Run: runCompact, Action: "compact", On: kernel.OnCollection, Help: "give back the space of deleted documents"},
-		{Name: "autoCompact", Run: runAutoCompact, Flags: kernel.AdminOnly, Action: "compact", On: kernel.OnCluster, Help: "compact in the background"},
-		{Name: "reIndex", Aliases: []string{"reindex"}, Run: runReIndex, Flags: kernel.Writes, Action: "reIndex", On: kernel.OnCollection, Help: "build the indexes of a collection anew"},
-		{Name: "setIndexCommitQuorum", Run: runSetIndexCommitQuorum, Flags: kernel.Writes, Action: "createIndex", On: kernel.OnCollection, Help: "change the quorum of an index build"},
-		{Name: "logRotate", Run: runLogRotate, Flags: kernel.AdminOnly, Action: "logRotate", On: kernel.OnCluster, Help: "begin a new log file"},
-		{Name: "logApplicationMessage", Run: runLogApplicationMessage, Flags: kernel.AdminOnly, Action: "applicationMessage", On: kernel.OnCluster, Help: "write a message to the log"},
-		{Name: "dropConnections", Run: runDropConnections, Flags: kernel.AdminOnly, Action: "dropConnections", On: kernel.OnCluster, Help: "drop outgoing connections"},
-	}
-}
-
 type compactArgs struct {
 	Compact value.Value     `arg:"compact,required"`
 	Force   args.StrictBool `arg:"force"`

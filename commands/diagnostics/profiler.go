@@ -18,7 +18,7 @@ import (
 
 // Observe is called with the reply of every command that ran.
 func Observe(s *kernel.Service, c *kernel.Call, reply value.Doc, err error) {
-	if c.Op == nil || c.Cmd.Flags&kernel.Waits != 0 {
+	if c.Op == nil || c.Cmd.Has(kernel.Waits) {
 		return
 	}
 	took := c.Took - c.Counts.Waited

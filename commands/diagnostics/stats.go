@@ -3,21 +3,10 @@ package diagnostics
 import (
 	"math"
 
-	"github.com/duskdb/duskdb/commands/ddl"
 	"github.com/duskdb/duskdb/commands/gate"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/pipeline"
 )
-
-// StatsCommands measure collections and databases.
-func StatsCommands() []kernel.Command {
-	return []kernel.Command{
-		{Name: "collStats", Aliases: []string{"collstats"}, Run: runCollStats, Action: "collStats", On: kernel.OnCollection, Help: "sizes of a collection"},
-		{Name: "dbStats", Aliases: []string{"dbstats"}, Run: runDBStats, Action: "dbStats", On: kernel.OnDatabase, Help: "sizes of a database"},
-		{Name: "dataSize", Aliases: []string{"datasize"}, Run: pipeline.RunDataSize, Action: "find", On: kernel.OnCollection, Help: "size of a range of documents"},
-		{Name: "validate", Run: ddl.RunValidate, Action: "validate", On: kernel.OnCollection, Help: "check a collection and its indexes"},
-	}
-}
 
 func runCollStats(c *kernel.Call) error {
 	var a pipeline.CollStatsArgs

@@ -130,8 +130,8 @@ func writeGlobalLock(c *kernel.Call, b *value.Builder) {
 	var readers, writers int32
 	for _, op := range c.Svc.Ops.List() {
 		switch cmd := c.Svc.Table[op.Name]; {
-		case cmd == nil || cmd.Flags&kernel.Waits != 0:
-		case cmd.Flags&kernel.Writes != 0:
+		case cmd == nil || cmd.Has(kernel.Waits):
+		case cmd.Has(kernel.Writes):
 			writers++
 		default:
 			readers++

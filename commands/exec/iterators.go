@@ -242,7 +242,7 @@ func (i *InContext) Next() (value.Doc, error) {
 		return d, nil
 	}
 	what := i.What
-	if c := i.Exec.Running(); c.Cmd != nil && c.Cmd.Name == "getMore" {
+	if c := i.Exec.Running(); c.Cmd != nil && c.Cmd.Has(kernel.Continues) {
 		what = GetMoreFailed
 	}
 	return nil, mongoerr.From(kernel.Translate(i.NS, err)).WithPrefix(what)

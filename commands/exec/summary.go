@@ -5,7 +5,6 @@ import (
 
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/observe"
-	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/value"
 )
@@ -19,10 +18,10 @@ func TellsOf(s *kernel.Service, c *kernel.Call) bool {
 	if summary := PlanSummaryOf(&c.Counts); summary != "" {
 		s.Verbose(observe.LogQuery, 2).Str("ns", kernel.OperationNamespace(c.Op)).Str("planSummary", summary).Msg("Winning plan")
 	}
-	if transaction.EndOfTransaction[c.Cmd.Name] && s.Verbosity.Levels[observe.LogTransaction].Load() > 0 {
+	if c.Cmd.Has(kernel.EndsTransaction) && s.Verbosity.Levels[observe.LogTransaction].Load() > 0 {
 		return true
 	}
-	if c.Cmd.Flags&kernel.Writes != 0 && s.Verbosity.Levels[observe.LogWrite].Load() > 0 {
+	if c.Cmd.Has(kernel.Writes) && s.Verbosity.Levels[observe.LogWrite].Load() > 0 {
 		return true
 	}
 	return s.Verbosity.Levels[observe.LogCommand].Load() > 0

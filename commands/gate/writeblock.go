@@ -21,7 +21,7 @@ func ApplySettings(s *kernel.Service, c *kernel.Call) error {
 	if s.Settings.Blocked.Load() && isUserWrite(c) && !mayBypassWriteBlock(c) {
 		return kernel.ErrWritesBlocked
 	}
-	if c.Cmd.Flags&kernel.Writes != 0 && c.Generic.WriteConcern == nil && c.Generic.Autocommit == nil {
+	if c.Cmd.Has(kernel.Writes) && c.Generic.WriteConcern == nil && c.Generic.Autocommit == nil {
 		concerns, err := c.DefaultConcerns()
 		if err != nil {
 			return err
@@ -32,7 +32,7 @@ func ApplySettings(s *kernel.Service, c *kernel.Call) error {
 			}
 		}
 	}
-	if c.Generic.MaxTime == 0 && kernel.TimedReads[c.Cmd.Name] {
+	if c.Generic.MaxTime == 0 && c.Cmd.Has(kernel.TimedRead) {
 		cluster, err := c.ClusterSettings()
 		if err != nil {
 			return err
@@ -62,7 +62,7 @@ func onlyReads(c *kernel.Call) bool {
 // isUserWrite reports whether a command writes to a database of users, not to one of the
 // server's own.
 func isUserWrite(c *kernel.Call) bool {
-	if !kernel.UserWrites[c.Cmd.Name] || onlyReads(c) {
+	if !c.Cmd.Has(kernel.UserWrite) || onlyReads(c) {
 		return false
 	}
 	switch c.Cmd.Name {

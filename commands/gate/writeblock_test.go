@@ -84,13 +84,13 @@ func TestEachWriteIsBlockedOrSpared(t *testing.T) {
 	h := harness.New(t)
 	h.Admin(`{setUserWriteBlockMode: 1, global: true}`)
 	for _, cmd := range h.Svc.Commands {
-		writes, blocked := cmd.Flags&kernel.Writes != 0, kernel.UserWrites[cmd.Name]
+		writes, blocked := cmd.Has(kernel.Writes), cmd.Has(kernel.UserWrite)
 		reason := spared[cmd.Name]
 		if slices.Contains(distributing, cmd.Name) {
 			reason = "the documents stay as they are"
 		}
 		if writes && blocked == (reason != "") {
-			t.Errorf("%s: say in kernel.UserWrites that it is blocked, or here why not", cmd.Name)
+			t.Errorf("%s: say by the flag UserWrite that it is blocked, or here why not", cmd.Name)
 		}
 		if !writes && (reason != "" || blocked && cmd.Name != "cloneCollectionAsCapped") {
 			t.Errorf("%s does not write", cmd.Name)

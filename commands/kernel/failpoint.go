@@ -18,7 +18,7 @@ func EnterFailPoint(f *observe.FailPoint, c *Call) (observe.FailData, bool) {
 
 // concerns reports whether a command is among those that are to fail.
 func concerns(d *observe.FailData, c *Call) bool {
-	if c.Cmd.Name == "configureFailPoint" || c.Cmd.Name == "waitForFailPoint" {
+	if c.Cmd.Has(NoFailPoint) {
 		return false
 	}
 	if !d.All && !d.Commands[c.Cmd.Name] && !slices.ContainsFunc(c.Cmd.Aliases, func(name string) bool { return d.Commands[name] }) {
@@ -99,7 +99,7 @@ func appName(c *Call) string {
 
 // Block delays a command by d, which counts towards its maxTimeMS.
 func (s *Service) Block(c *Call, d time.Duration) error {
-	limited := c.Generic.MaxTime > 0 && c.Cmd.Name != "getMore"
+	limited := c.Generic.MaxTime > 0 && !c.Cmd.Has(Continues)
 	over := limited && c.Generic.MaxTime <= d
 	if over {
 		d = c.Generic.MaxTime

@@ -162,22 +162,8 @@ func (c *Call) ChangeSetting(ns storage.Namespace, id value.Value, change func(o
 	return Translate(ns, err)
 }
 
-// TimedReads are the commands that defaultMaxTimeMS.readOperations limits.
-var TimedReads = map[string]bool{"find": true, "aggregate": true, "count": true, "distinct": true, "dbHash": true}
-
 // ErrWritesBlocked is the error of user writes while setUserWriteBlockMode stops them.
 var ErrWritesBlocked = mongoerr.New(mongoerr.UserWritesBlocked, "User writes blocked")
-
-// UserWrites are the commands that setUserWriteBlockMode stops: they write data of users, or
-// take messages of a queue away. Some of them only do with certain arguments, see package
-// gate.
-var UserWrites = map[string]bool{
-	"insert": true, "update": true, "delete": true, "findAndModify": true, "bulkWrite": true, "aggregate": true, "mapReduce": true,
-	"create": true, "drop": true, "dropDatabase": true, "renameCollection": true, "collMod": true, "createIndexes": true, "dropIndexes": true,
-	"convertToCapped": true, "cloneCollectionAsCapped": true, "customAction": true, "applyOps": true,
-	"mqSend": true, "mqReceive": true, "mqComplete": true, "mqAbandon": true, "mqDefer": true, "mqDeadLetter": true, "mqRenewLock": true,
-	"mqCancelScheduled": true, "mqPurge": true, "mqResubmit": true, "mqRestore": true,
-}
 
 // WritesOut reports whether a pipeline ends in $out or $merge.
 func WritesOut(pipeline value.Doc) bool {

@@ -6,33 +6,48 @@ import (
 
 // Command is one line of the command table.
 type Command struct {
-	Name    string                  // as listCommands shows it
+	Name    string                  // shown by listCommands
 	Aliases []string                // other names that clients may use
 	Run     func(*Call) error       // writes the reply, or returns the error that it is
-	Help    string                  // for listCommands
-	Flags   commandFlags            // rules that hold before it runs
-	Action  string                  // privilege that the command needs on its resource; "" for none
+	Help    string                  // the text of listCommands
+	Flags   commandFlags            // see [Command.Has]
+	Action  string                  // the privilege that the command needs on its resource; "" for none
 	On      resource                // the resource of the privilege
 	Enabled func(s *Service) bool   // nil: always in the table
-	Runs    *observe.CommandCounter // set when the table is built
+	Runs    *observe.CommandCounter // counts its executions; set when the table is built
 	Rule    func(*Call) error       // checks the privileges in place of Action, if they depend on the arguments; set when the table is built
 }
 
-// commandFlags are the rules of the gate.
-type commandFlags uint16
+// commandFlags are what holds for a command besides its name: code that treats a command in
+// a way of its own asks for a flag.
+type commandFlags uint32
 
 const (
-	AdminOnly commandFlags = 1 << iota // only against the admin database
-	PreAuth                            // may run before authentication
-	Handshake                          // opens a connection, and may begin a login
-	InTxn                              // may run inside a transaction
-	Writes                             // takes writeConcern: it changes what members share
-	Reads                              // takes a readConcern above local
-	NoSession                          // runs without touching the session
-	Secret                             // has arguments that must not be shown
-	Waits                              // waits for other clients, so it does not count as slow
-	Bare                               // has no argument but its name: any other field is refused
+	AdminOnly       commandFlags = 1 << iota // only against the admin database
+	PreAuth                                  // may run before authentication
+	Handshake                                // opens a connection, and may begin a login
+	InTxn                                    // may run inside a transaction
+	EndsTransaction                          // commits or aborts a transaction
+	Commits                                  // commits a transaction
+	Writes                                   // takes writeConcern: it changes what members share
+	UserWrite                                // is stopped by setUserWriteBlockMode, some only with certain arguments: see package gate
+	Retryable                                // may be a retryable write, with a txnNumber outside a transaction
+	HidesOutcome                             // reports nothing of a write with w: 0
+	Reads                                    // takes a readConcern above local
+	SnapshotRead                             // takes the readConcern "snapshot" outside a transaction
+	TimedRead                                // is limited by defaultMaxTimeMS.readOperations
+	SecondaryOk                              // reads on a secondary if the read preference allows that
+	Continues                                // goes on with a cursor, from which it takes limit of time, namespace and snapshot
+	Sequences                                // takes documents in sequences behind its body
+	NoSession                                // runs without touching the session
+	NoFailPoint                              // is not made to fail by failCommand
+	Secret                                   // has arguments that must not be shown
+	Waits                                    // waits for other clients, so it does not count as slow
+	Bare                                     // has no argument but its name: any other field is refused
 )
+
+// Has reports whether the command has a flag.
+func (c *Command) Has(flag commandFlags) bool { return c.Flags&flag != 0 }
 
 // resource is the kind of resource of a privilege.
 type resource uint8
@@ -53,19 +68,12 @@ const (
 	Never                   // it writes
 )
 
-// readOnSecondaries are the commands that a secondary runs only with a read preference that
-// allows secondaries.
-var readOnSecondaries = map[string]bool{
-	"aggregate": true, "collStats": true, "count": true, "dataSize": true, "dbStats": true, "distinct": true, "explain": true, "find": true,
-	"listCollections": true, "listDatabases": true, "listIndexes": true,
-}
-
-// OnSecondary reports whether a secondary runs the command.
+// OnSecondary returns whether a secondary runs the command.
 func (c *Command) OnSecondary() Secondary {
 	switch {
-	case readOnSecondaries[c.Name]:
+	case c.Has(SecondaryOk):
 		return OptIn
-	case c.Flags&Writes != 0:
+	case c.Has(Writes):
 		return Never
 	}
 	return Always

@@ -16,7 +16,7 @@ import (
 func (c *Call) NoteUsage(took time.Duration) {
 	n := c.lastNames()
 	_, v := c.Body.First()
-	if c.Cmd.Name == "getMore" || v.Kind() != value.KindString || n.ns.Coll != v.Str() || n.ns.DB != c.DB {
+	if c.Cmd.Has(Continues) || v.Kind() != value.KindString || n.ns.Coll != v.Str() || n.ns.DB != c.DB {
 		if u := c.Svc.usageOf(OperationNamespace(c.Op)); u != nil {
 			u.Note(c.Cmd.Name, took)
 		}

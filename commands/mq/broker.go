@@ -19,18 +19,18 @@ import (
 // messages that were delivered cannot be taken back.
 func Commands() []kernel.Command {
 	return []kernel.Command{
-		{Name: "mqSend", Run: runMQSend, Flags: kernel.Writes, Action: "insert", On: kernel.OnCollection, Help: "send messages to a queue"},
-		{Name: "mqReceive", Run: runMQReceive, Flags: kernel.Writes | kernel.Waits, Action: "remove", On: kernel.OnCollection, Help: "receive messages from a queue"},
-		{Name: "mqComplete", Run: runMQComplete, Flags: kernel.Writes, Action: "remove", On: kernel.OnCollection, Help: "remove a message that has been dealt with"},
-		{Name: "mqAbandon", Run: runMQAbandon, Flags: kernel.Writes, Action: "update", On: kernel.OnCollection, Help: "give a message back to its queue"},
-		{Name: "mqDefer", Run: runMQDefer, Flags: kernel.Writes, Action: "update", On: kernel.OnCollection, Help: "set a message aside, to be received by its number"},
-		{Name: "mqDeadLetter", Run: runMQDeadLetter, Flags: kernel.Writes, Action: "remove", On: kernel.OnCollection, Help: "move a message to the dead-letter queue"},
-		{Name: "mqRenewLock", Run: runMQRenewLock, Flags: kernel.Writes, Action: "update", On: kernel.OnCollection, Help: "hold a message for longer"},
+		{Name: "mqSend", Run: runMQSend, Flags: kernel.Writes | kernel.UserWrite, Action: "insert", On: kernel.OnCollection, Help: "send messages to a queue"},
+		{Name: "mqReceive", Run: runMQReceive, Flags: kernel.Writes | kernel.Waits | kernel.UserWrite, Action: "remove", On: kernel.OnCollection, Help: "receive messages from a queue"},
+		{Name: "mqComplete", Run: runMQComplete, Flags: kernel.Writes | kernel.UserWrite, Action: "remove", On: kernel.OnCollection, Help: "remove a message that has been dealt with"},
+		{Name: "mqAbandon", Run: runMQAbandon, Flags: kernel.Writes | kernel.UserWrite, Action: "update", On: kernel.OnCollection, Help: "give a message back to its queue"},
+		{Name: "mqDefer", Run: runMQDefer, Flags: kernel.Writes | kernel.UserWrite, Action: "update", On: kernel.OnCollection, Help: "set a message aside, to be received by its number"},
+		{Name: "mqDeadLetter", Run: runMQDeadLetter, Flags: kernel.Writes | kernel.UserWrite, Action: "remove", On: kernel.OnCollection, Help: "move a message to the dead-letter queue"},
+		{Name: "mqRenewLock", Run: runMQRenewLock, Flags: kernel.Writes | kernel.UserWrite, Action: "update", On: kernel.OnCollection, Help: "hold a message for longer"},
 		{Name: "mqPeek", Run: runMQPeek, Flags: kernel.Writes, Action: "find", On: kernel.OnCollection, Help: "browse the messages of a queue"},
-		{Name: "mqCancelScheduled", Run: runMQCancelScheduled, Flags: kernel.Writes, Action: "remove", On: kernel.OnCollection, Help: "remove a message that is not due yet"},
-		{Name: "mqPurge", Run: runMQPurge, Flags: kernel.Writes, Action: "remove", On: kernel.OnCollection, Help: "remove messages of a queue, or count them first"},
-		{Name: "mqResubmit", Run: runMQResubmit, Flags: kernel.Writes, Action: "insert", On: kernel.OnCollection, Help: "move dead letters back to their queue"},
-		{Name: "mqRestore", Run: runMQRestore, Flags: kernel.Writes, Action: "insert", On: kernel.OnCollection, Help: "store messages of a dump with their state"},
+		{Name: "mqCancelScheduled", Run: runMQCancelScheduled, Flags: kernel.Writes | kernel.UserWrite, Action: "remove", On: kernel.OnCollection, Help: "remove a message that is not due yet"},
+		{Name: "mqPurge", Run: runMQPurge, Flags: kernel.Writes | kernel.UserWrite, Action: "remove", On: kernel.OnCollection, Help: "remove messages of a queue, or count them first"},
+		{Name: "mqResubmit", Run: runMQResubmit, Flags: kernel.Writes | kernel.UserWrite, Action: "insert", On: kernel.OnCollection, Help: "move dead letters back to their queue"},
+		{Name: "mqRestore", Run: runMQRestore, Flags: kernel.Writes | kernel.UserWrite | kernel.Sequences, Action: "insert", On: kernel.OnCollection, Help: "store messages of a dump with their state"},
 		{Name: "mqStats", Run: runMQStats, Action: "collStats", On: kernel.OnCollection, Help: "count the messages of a queue"},
 	}
 }

@@ -29,9 +29,6 @@ type HeldSnapshot struct {
 	Old  bool          // no more reads are allowed; guarded by the turn
 }
 
-// SnapshotCommands are the commands that may read at a cluster time outside transactions.
-var SnapshotCommands = map[string]bool{"find": true, "aggregate": true, "distinct": true, "getMore": true}
-
 // SnapshotTooOld is the error (239) for a cluster time whose state is no longer kept.
 func SnapshotTooOld(ts uint64) error {
 	return mongoerr.Newf(mongoerr.SnapshotTooOld, "Read timestamp %s is older than the oldest available timestamp.", clustertime.Value(ts))

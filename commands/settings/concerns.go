@@ -11,18 +11,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// SettingCommands returns the commands that read and change settings for all clients.
-func SettingCommands() []kernel.Command {
-	return []kernel.Command{
-		{Name: "getDefaultRWConcern", Run: runGetDefaultRWConcern, Flags: kernel.AdminOnly, Action: "getDefaultRWConcern", On: kernel.OnCluster, Help: "default read and write concern"},
-		{Name: "setDefaultRWConcern", Run: runSetDefaultRWConcern, Flags: kernel.AdminOnly | kernel.Writes, Action: "setDefaultRWConcern", On: kernel.OnCluster, Help: "set the default read and write concern"},
-		{Name: "getClusterParameter", Run: runGetClusterParameter, Flags: kernel.AdminOnly, Action: "getClusterParameter", On: kernel.OnCluster, Help: "read cluster parameters"},
-		{Name: "setClusterParameter", Run: runSetClusterParameter, Flags: kernel.AdminOnly, Action: "setClusterParameter", On: kernel.OnCluster, Help: "change a cluster parameter"},
-		{Name: "setUserWriteBlockMode", Run: runSetUserWriteBlockMode, Flags: kernel.AdminOnly, Action: "setUserWriteBlockMode", On: kernel.OnCluster, Help: "stop the writes of users, or allow them again"},
-		{Name: "setFeatureCompatibilityVersion", Run: runSetFCV, Flags: kernel.AdminOnly | kernel.Writes, Action: "setFeatureCompatibilityVersion", On: kernel.OnCluster, Help: "set the version whose features may be used"},
-	}
-}
-
 type getDefaultRWArgs struct {
 	Get      value.Value     `arg:"getDefaultRWConcern"`
 	InMemory args.StrictBool `arg:"inMemory"`

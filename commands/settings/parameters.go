@@ -9,14 +9,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// ParameterCommands returns getParameter and setParameter.
-func ParameterCommands() []kernel.Command {
-	return []kernel.Command{
-		{Name: "getParameter", Run: runGetParameter, Flags: kernel.AdminOnly, Action: "getParameter", On: kernel.OnCluster, Help: "read server parameters"},
-		{Name: "setParameter", Run: runSetParameter, Flags: kernel.AdminOnly, Action: "setParameter", On: kernel.OnCluster, Help: "change server parameters"},
-	}
-}
-
 // parameterOptions are the options of getParameter.
 type parameterOptions struct {
 	Details args.StrictBool `arg:"showDetails"`

@@ -13,16 +13,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// PlanCacheCommands returns the commands on the plan cache and on index filters.
-func PlanCacheCommands() []kernel.Command {
-	return []kernel.Command{
-		{Name: "planCacheClear", Run: runPlanCacheClear, Action: "planCacheWrite", On: kernel.OnCollection, Help: "forget cached plans"},
-		{Name: "planCacheClearFilters", Run: runPlanCacheClearFilters, Action: "planCacheIndexFilter", On: kernel.OnCollection, Help: "remove index filters"},
-		{Name: "planCacheListFilters", Run: runPlanCacheListFilters, Action: "planCacheIndexFilter", On: kernel.OnCollection, Help: "list index filters"},
-		{Name: "planCacheSetFilter", Run: runPlanCacheSetFilter, Action: "planCacheIndexFilter", On: kernel.OnCollection, Help: "limit the indexes for a shape of query"},
-	}
-}
-
 // readShape reads the query shape in a command, nil without a query. mongod does not read
 // these commands by IDL: unknown fields are accepted, and null does not count as absent.
 func readShape(c *kernel.Call) (*kernel.IndexFilter, error) {

@@ -16,14 +16,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// QuerySettingsCommands returns the commands that set and remove query settings.
-func QuerySettingsCommands() []kernel.Command {
-	return []kernel.Command{
-		{Name: "setQuerySettings", Run: runSetQuerySettings, Flags: kernel.AdminOnly, Action: "querySettings", On: kernel.OnCluster, Help: "indexes for a shape of query, or that it is refused"},
-		{Name: "removeQuerySettings", Run: runRemoveQuerySettings, Flags: kernel.AdminOnly, Action: "querySettings", On: kernel.OnCluster, Help: "forget what was set for a shape of query"},
-	}
-}
-
 type setQuerySettingsArgs struct {
 	Query    value.Value `arg:"setQuerySettings"`
 	Settings value.Doc   `arg:"settings,required"`

@@ -23,7 +23,7 @@ func AppendRecoveryToken(c *kernel.Call) {
 	wrote := false
 	if t := c.Session.Txn.Load(); t != nil {
 		wrote = len(t.Log.Marks) > 0
-	} else if EndOfTransaction[c.Cmd.Name] {
+	} else if c.Cmd.Has(kernel.EndsTransaction) {
 		wrote = c.Body.Lookup(tokenField).Doc().Has(tokenShard)
 	}
 	c.Reply.StartDocument(tokenField)
@@ -39,7 +39,7 @@ func AppendRecoveryToken(c *kernel.Call) {
 // sends the commit again. The caller has the session's turn.
 func recoverCommit(c *kernel.Call, why error) error {
 	ss, n := c.Session, *c.Generic.TxnNumber
-	unknown := c.Svc.InCluster() && c.Cmd.Name == "commitTransaction" && n > ss.Number
+	unknown := c.Svc.InCluster() && c.Cmd.Has(kernel.Commits) && n > ss.Number
 	if !unknown || !c.Body.Lookup(tokenField).Doc().Has(tokenShard) {
 		return why
 	}

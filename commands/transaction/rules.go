@@ -12,13 +12,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// retryableCommands are the commands that may have a txnNumber outside a
-// transaction.
-var retryableCommands = map[string]bool{"insert": true, "update": true, "delete": true, "findAndModify": true, "bulkWrite": true}
-
-// EndOfTransaction are the commands that end a transaction.
-var EndOfTransaction = map[string]bool{"commitTransaction": true, "abortTransaction": true}
-
 // CheckTransactionRules checks the rules that do not depend on the state of the session:
 // which commands may run in a transaction, on which namespaces, and with which concerns.
 func CheckTransactionRules(c *kernel.Call) error {
@@ -28,7 +21,7 @@ func CheckTransactionRules(c *kernel.Call) error {
 	}
 	name := c.Cmd.Name
 	if g.Autocommit == nil {
-		if !retryableCommands[name] {
+		if !c.Cmd.Has(kernel.Retryable) {
 			return mongoerr.Newf(mongoerr.NotARetryableWriteCommand, "txnNumber may only be provided for multi-document transactions and retryable write commands. autocommit:false was not provided, and %s is not a retryable write command.", name)
 		}
 		return nil
@@ -53,9 +46,9 @@ func checkAllowedInTransaction(c *kernel.Call) error {
 	switch {
 	case c.Cmd.Name == "count":
 		return oplog.NotInTransaction("Cannot run 'count' in a multi-document transaction. Please see http://dochub.mongodb.org/core/transaction-count for a recommended alternative.")
-	case c.Cmd.Flags&kernel.InTxn == 0:
+	case !c.Cmd.Has(kernel.InTxn):
 		return oplog.NotInTransaction("Cannot run '" + c.Cmd.Name + "' in a multi-document transaction.")
-	case EndOfTransaction[c.Cmd.Name]:
+	case c.Cmd.Has(kernel.EndsTransaction):
 		return nil
 	case c.Cmd.Name == "bulkWrite":
 		for v := range c.Body.Lookup("nsInfo").Doc().Values() {
@@ -87,7 +80,7 @@ func allowedInTransaction(ns storage.Namespace) error {
 // concern before the commit or abort.
 func checkTransactionConcerns(c *kernel.Call) error {
 	g := &c.Generic
-	if g.WriteConcern != nil && !g.WriteConcern.IsEmpty() && !EndOfTransaction[c.Cmd.Name] {
+	if g.WriteConcern != nil && !g.WriteConcern.IsEmpty() && !c.Cmd.Has(kernel.EndsTransaction) {
 		return mongoerr.New(mongoerr.InvalidOptions, "writeConcern is not allowed within a multi-statement transaction")
 	}
 	if g.ReadConcern == nil || g.ReadConcern.IsEmpty() {
@@ -122,7 +115,7 @@ func ErrorLabels(c *kernel.Call, e *mongoerr.Error, concern mongoerr.Code) []str
 		return nil
 	}
 	op := mongoerr.Operation{
-		InTransaction: g.Autocommit != nil, CommitOrAbort: EndOfTransaction[c.Cmd.Name],
+		InTransaction: g.Autocommit != nil, CommitOrAbort: c.Cmd.Has(kernel.EndsTransaction),
 		RetryableWrite: g.TxnNumber != nil && g.Autocommit == nil, ChangeStream: c.ChangeStream, WriteConcern: concern,
 	}
 	var labels []string
@@ -147,7 +140,7 @@ func UnmetBehindError(c *kernel.Call, e *mongoerr.Error) (value.Doc, mongoerr.Co
 	if c.Injected != nil {
 		return c.Injected, mongoerr.Code(c.Injected.Lookup("code").SafeInt64())
 	}
-	lost := e.Code == mongoerr.NoSuchTransaction && c.Cmd != nil && EndOfTransaction[c.Cmd.Name]
+	lost := e.Code == mongoerr.NoSuchTransaction && c.Cmd != nil && c.Cmd.Has(kernel.EndsTransaction)
 	if c.Cmd == nil || !c.Attempted && !lost || c.Svc.Leader.SteppedDown.Load() {
 		return nil, mongoerr.OK
 	}

@@ -13,11 +13,11 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// TransactionCommands are the commands that end transactions.
-func TransactionCommands() []kernel.Command {
+// Commands returns the commands that end transactions.
+func Commands() []kernel.Command {
 	return []kernel.Command{
-		{Name: "commitTransaction", Run: runCommitTransaction, Flags: kernel.AdminOnly | kernel.InTxn | kernel.Writes, Help: "commit the session's transaction"},
-		{Name: "abortTransaction", Run: runAbortTransaction, Flags: kernel.AdminOnly | kernel.InTxn | kernel.Writes, Help: "abort the session's transaction"},
+		{Name: "commitTransaction", Run: runCommitTransaction, Flags: kernel.AdminOnly | kernel.InTxn | kernel.Writes | kernel.EndsTransaction | kernel.Commits, Help: "commit the session's transaction"},
+		{Name: "abortTransaction", Run: runAbortTransaction, Flags: kernel.AdminOnly | kernel.InTxn | kernel.Writes | kernel.EndsTransaction, Help: "abort the session's transaction"},
 	}
 }
 
@@ -57,7 +57,7 @@ func InTransaction(c *kernel.Call) error {
 	if err == nil && t != nil && !t.Failed {
 		err = claim(t)
 	}
-	if t != nil && (err != nil || t.Failed) && !EndOfTransaction[c.Cmd.Name] {
+	if t != nil && (err != nil || t.Failed) && !c.Cmd.Has(kernel.EndsTransaction) {
 		c.Svc.EndTransaction(c.Session, session.TxnAborted)
 	}
 	if unread && mongoerr.Is(err, mongoerr.InterruptedDueToReplStateChange) {
@@ -70,7 +70,7 @@ func InTransaction(c *kernel.Call) error {
 // finds out whether another server has gone on with the session.
 func commitsOpen(c *kernel.Call) bool {
 	t := c.Session.Txn.Load()
-	return c.Cmd.Name == "commitTransaction" && t != nil && c.Session.Restored && c.Generic.TxnNumber != nil && t.Number == *c.Generic.TxnNumber
+	return c.Cmd.Has(kernel.Commits) && t != nil && c.Session.Restored && c.Generic.TxnNumber != nil && t.Number == *c.Generic.TxnNumber
 }
 
 // claim makes sure, at the end of a statement, that no other server has written what it has.

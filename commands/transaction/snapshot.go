@@ -19,9 +19,9 @@ func readSnapshot(c *kernel.Call) (done func(), err error) {
 	switch {
 	case c.Generic.Level != "snapshot":
 		return func() {}, nil
-	case !session.SnapshotCommands[c.Cmd.Name]:
+	case !c.Cmd.Has(kernel.SnapshotRead):
 		return nil, mongoerr.Newf(mongoerr.InvalidOptions, "%s does not support read concern snapshot", c.Cmd.Name)
-	case c.Cmd.Name == "getMore": // goes on with the state of its cursor
+	case c.Cmd.Has(kernel.Continues): // the cursor has the snapshot
 		return func() {}, nil
 	}
 	s, err := open(&c.Svc.Snapshots, c.Svc, clustertime.Of(at))

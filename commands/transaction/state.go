@@ -46,7 +46,7 @@ func continueTransaction(c *kernel.Call) error {
 			return mongoerr.Newf(mongoerr.APIMismatchError, "API parameter mismatch: %s used params %s, the transaction's first command used %s", c.Cmd.Name, api, t.APIParameters)
 		}
 		return nil
-	case ss.State == session.TxnCommitted && c.Cmd.Name == "commitTransaction":
+	case ss.State == session.TxnCommitted && c.Cmd.Has(kernel.Commits):
 		return nil
 	case ss.State == session.TxnCommitted:
 		return mongoerr.Newf(mongoerr.TransactionCommitted, "Transaction with { txnNumber: %d, txnRetryCounter: 0 } has been committed.", n)

@@ -11,12 +11,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// AuthRules are the commands whose privileges depend on their arguments.
-// A rule must cover everything that the command may do: if an argument is given twice, the
-// rule checks both.
-// Please keep sorted.
-var AuthRules map[string]func(*kernel.Call) error
-
 // Given reports whether any field of that name is true.
 func Given(d value.Doc, name string) bool {
 	for key, v := range d.All() {

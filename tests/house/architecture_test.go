@@ -120,6 +120,7 @@ var imports = map[string]string{
 	"commands/ddl":                parts + " " + running,
 	"commands/mq":                 parts + " " + running,
 	"commands/users":              parts + " " + running + " commands/crud commands/ddl",
+	"commands/applyops":           parts + " " + running,
 	"commands/replication":        parts + " " + running,
 	"commands/sharding":           parts + " " + running + " commands/ddl",
 	"commands/settings":           parts + " " + running + " commands/parameters",

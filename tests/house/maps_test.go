@@ -194,7 +194,6 @@ var boundedMaps = map[string]string{
 	"commands/session.Registry.Kept":                "sessions that live, made anew at each storing",
 	"commands/session.Registry.sessions":            "Max; they time out",
 	"commands/session.RetryHistory.odd":             "the statements of one retryable write, whose number a batch bounds",
-	"commands/users.AuthRules":                      "the commands that the program has",
 	"commands/users.sourceRules":                    "the stages that the program has",
 	"internal/auth.Manager.users":                   "cleared when any user or role changes; only users that exist",
 	"internal/auth.Throttle.by":                     "maxGuessed entries, see makeRoom; the user is a digest",

@@ -1,12 +1,12 @@
-package commands_test
+package applyops_test
 
 import (
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/duskdb/duskdb/commands/applyops"
 	"github.com/duskdb/duskdb/commands/internal/harness"
-	"github.com/duskdb/duskdb/commands/users"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -77,8 +77,8 @@ func TestApplyOpsNested(t *testing.T) {
 		code    int32
 		text    string
 	}{
-		{nested(users.MaxApplyDepth, insert), 0, ""},
-		{nested(users.MaxApplyDepth+1, insert), 9, "Too many nested applyOps"},
+		{nested(applyops.MaxDepth, insert), 0, ""},
+		{nested(applyops.MaxDepth+1, insert), 9, "Too many nested applyOps"},
 		{nested(1, `{op: "c", ns: "test.$cmd", o: {dropDatabase: 1}}`), 9585500, "dropDatabase is not allowed inside nested applyOps"},
 		{nested(0, `{op: null, op: "d", ns: "test.c", o: {_id: 1}}`), 14, "Wrong type for 'op'"},
 		{nested(0, `{op: "i", op: "d", ns: "test.c", o: {_id: 1}}`), 40413, "BSON field 'applyOps.applyOps.op' is a duplicate field"},

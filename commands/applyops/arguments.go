@@ -1,4 +1,4 @@
-package users
+package applyops
 
 import (
 	"github.com/duskdb/duskdb/commands/access"
@@ -9,22 +9,22 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// ApplyDemand is the privilege that a list of oplog entries requires in addition to
+// demand is the privilege that a list of oplog entries requires in addition to
 // those of its entries. A greater demand includes the smaller ones.
-type ApplyDemand uint8
+type demand uint8
 
 const (
-	applyPlain     ApplyDemand = iota
-	ApplyUseUUID               // an entry names a collection by its UUID
-	ApplyForceUUID             // an entry chooses the UUID of a new collection
-	ApplySuperuser             // only who may do everything
+	plain     demand = iota
+	useUUID          // an entry names a collection by its UUID
+	forceUUID        // an entry chooses the UUID of a new collection
+	superuser        // only who may do everything
 )
 
-// MaxApplyDepth limits the nesting of applyOps within applyOps.
-const MaxApplyDepth = 10
+// maxDepth limits the nesting of applyOps within applyOps.
+const maxDepth = 10
 
-// HasUUID reports whether a field of the document, at its top level, is a UUID.
-func HasUUID(d value.Doc) bool {
+// hasUUID reports whether a field of the document, at its top level, is a UUID.
+func hasUUID(d value.Doc) bool {
 	for _, v := range d.All() {
 		if v.Kind() != value.KindBinary {
 			continue
@@ -36,9 +36,9 @@ func HasUUID(d value.Doc) bool {
 	return false
 }
 
-// MayApplyTo checks the privileges for the actions that an entry performs on the
+// mayApplyTo checks the privileges for the actions that an entry performs on the
 // documents of a collection.
-func MayApplyTo(c *kernel.Call, a *ApplyOpsArgs, e *OplogEntryArgs, ns storage.Namespace) error {
+func mayApplyTo(c *kernel.Call, a *arguments, e *entry, ns storage.Namespace) error {
 	var actions []string
 	switch e.Op {
 	case "i":
@@ -59,8 +59,8 @@ func MayApplyTo(c *kernel.Call, a *ApplyOpsArgs, e *OplogEntryArgs, ns storage.N
 	return access.Need(c, access.Pattern(ns), actions...)
 }
 
-// ApplyOpsArgs are the arguments of applyOps.
-type ApplyOpsArgs struct {
+// arguments are the arguments of applyOps.
+type arguments struct {
 	Ops          args.Array      `arg:"applyOps,required,any"`
 	AllowAtomic  args.AnyBool    `arg:"allowAtomic"`
 	AlwaysUpsert args.StrictBool `arg:"alwaysUpsert"`
@@ -72,8 +72,8 @@ type ApplyOpsArgs struct {
 	Mode         value.Value     `arg:"oplogApplicationMode"`
 }
 
-// OplogEntryArgs are the fields of an oplog entry that applyOps reads.
-type OplogEntryArgs struct {
+// entry are the fields of an oplog entry that applyOps reads.
+type entry struct {
 	Op     string      `arg:"op"`
 	NS     string      `arg:"ns"`
 	O      value.Doc   `arg:"o"`
@@ -84,15 +84,15 @@ type OplogEntryArgs struct {
 	Doc value.Doc // as it was sent
 }
 
-// ApplyOpsSpec and OplogEntrySpec decode the arguments of applyOps and the entries
+// argumentsSpec and entrySpec decode the arguments of applyOps and the entries
 // in it. Unknown fields are ignored, as by mongod.
 var (
-	ApplyOpsSpec   = args.New[ApplyOpsArgs]("applyOps").Lenient()
-	OplogEntrySpec = args.New[OplogEntryArgs]("applyOps.applyOps").Lenient()
+	argumentsSpec = args.New[arguments]("applyOps").Lenient()
+	entrySpec     = args.New[entry]("applyOps.applyOps").Lenient()
 )
 
 // Check refuses the options that earlier versions had.
-func (a *ApplyOpsArgs) Check() error {
+func (a *arguments) Check() error {
 	switch {
 	case !a.PreCondition.IsMissing():
 		return mongoerr.New(6711600, "applyOps command no longer supports the 'preCondition' option")
@@ -104,9 +104,9 @@ func (a *ApplyOpsArgs) Check() error {
 
 // Nested decodes an applyOps that is an entry of another one. It inherits
 // bypassDocumentValidation from the outer one.
-func (a *ApplyOpsArgs) Nested(o value.Doc) (*ApplyOpsArgs, error) {
-	var inner ApplyOpsArgs
-	if err := ApplyOpsSpec.Decode(o, &inner); err != nil {
+func (a *arguments) Nested(o value.Doc) (*arguments, error) {
+	var inner arguments
+	if err := argumentsSpec.Decode(o, &inner); err != nil {
 		return nil, err
 	}
 	inner.Bypass = inner.Bypass || a.Bypass
@@ -114,11 +114,11 @@ func (a *ApplyOpsArgs) Nested(o value.Doc) (*ApplyOpsArgs, error) {
 }
 
 // Upserts reports whether an update inserts a document if it finds none.
-func (e *OplogEntryArgs) Upserts() bool { return e.Upsert != nil && *e.Upsert }
+func (e *entry) Upserts() bool { return e.Upsert != nil && *e.Upsert }
 
 // Collection returns the collection of an entry, which may name it by UUID. The
 // error is NamespaceNotFound if there is no collection with the UUID.
-func (e *OplogEntryArgs) Collection(tx storage.Tx, ns storage.Namespace) (storage.Namespace, error) {
+func (e *entry) Collection(tx storage.Tx, ns storage.Namespace) (storage.Namespace, error) {
 	if e.UUID.IsMissing() {
 		return ns, nil
 	}
@@ -137,16 +137,16 @@ func (e *OplogEntryArgs) Collection(tx storage.Tx, ns storage.Namespace) (storag
 
 // Missing returns the outcome of an entry for a collection that does not exist:
 // deletes succeed, others fail with NamespaceNotFound.
-func (e *OplogEntryArgs) Missing(ns storage.Namespace) error {
+func (e *entry) Missing(ns storage.Namespace) error {
 	if e.Op == "d" {
 		return nil
 	}
 	return mongoerr.Newf(mongoerr.NamespaceNotFound, "cannot apply insert or update operation on a non-existent namespace %s: %s", ns, e.Doc)
 }
 
-// LoggedCommands are the commands that an oplog holds and that can be
+// loggedCommands are the commands that an oplog holds and that can be
 // applied, and the form in which a client would give them.
-var LoggedCommands = map[string]func(o value.Doc) value.Doc{
+var loggedCommands = map[string]func(o value.Doc) value.Doc{
 	"create": asLogged, "drop": asLogged, "dropDatabase": asLogged, "renameCollection": asLogged, "collMod": asLogged,
 	"dropIndexes": asLogged, "deleteIndexes": asLogged, "convertToCapped": asLogged, "applyOps": asLogged,
 	"createIndexes":    func(o value.Doc) value.Doc { return indexesOf(o, value.NewArray(value.Document(rest(o)))) },

@@ -1,17 +1,16 @@
-package commands
+package applyops
 
 import (
 	"strings"
 
 	"github.com/duskdb/duskdb/commands/args"
-	"github.com/duskdb/duskdb/commands/users"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
 
 // entries reads the list of entries. Authorization and execution both use it, so that
 // they see the same entries.
-func entries(a *users.ApplyOpsArgs) ([]users.OplogEntryArgs, error) {
+func entries(a *arguments) ([]entry, error) {
 	for v := range value.Doc(a.Ops).Values() { // nulls are not skipped here
 		if v.Kind() == value.KindNull {
 			return nil, args.WrongType("applyOps", "applyOps", v, "object")
@@ -21,12 +20,12 @@ func entries(a *users.ApplyOpsArgs) ([]users.OplogEntryArgs, error) {
 	if err != nil {
 		return nil, err
 	}
-	ops := make([]users.OplogEntryArgs, len(docs))
+	ops := make([]entry, len(docs))
 	for i, d := range docs {
 		if err := checkOplogEntry(d, i); err != nil {
 			return nil, err
 		}
-		if err := users.OplogEntrySpec.DecodeNested("applyOps.applyOps", d, &ops[i]); err != nil {
+		if err := entrySpec.DecodeNested("applyOps.applyOps", d, &ops[i]); err != nil {
 			return nil, err
 		}
 		ops[i].Doc = d

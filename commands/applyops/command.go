@@ -1,20 +1,19 @@
-package commands
+package applyops
 
 import (
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/create"
 	"github.com/duskdb/duskdb/commands/kernel"
-	"github.com/duskdb/duskdb/commands/users"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
 
 // applyCommand runs a logged command.
-func applyCommand(c *kernel.Call, a *users.ApplyOpsArgs, db string, e *users.OplogEntryArgs) error {
+func applyCommand(c *kernel.Call, a *arguments, db string, e *entry) error {
 	name, _ := e.O.First()
-	form, known := users.LoggedCommands[name]
+	form, known := loggedCommands[name]
 	switch {
 	case name == "applyOps":
 		inner, err := a.Nested(e.O)
@@ -38,18 +37,13 @@ func applyCommand(c *kernel.Call, a *users.ApplyOpsArgs, db string, e *users.Opl
 // sub runs another command as a part of this one and returns its reply.
 func sub(c *kernel.Call, db string, body value.Doc) (value.Doc, error) {
 	inner := inner(c, db, body)
-	if inner.Cmd == nil {
-		name, _ := body.First()
-		return nil, unknownCommand(c, name)
-	}
 	if err := inner.Cmd.Run(inner); err != nil {
 		return nil, err
 	}
 	return inner.Reply.Doc(), nil
 }
 
-// inner is the Call of another command that is a part of this one; it has no
-// command if the table has none of that name.
+// inner is the Call of another command of the table that is a part of this one.
 func inner(c *kernel.Call, db string, body value.Doc) *kernel.Call {
 	name, _ := body.First()
 	inner := *c
@@ -60,7 +54,7 @@ func inner(c *kernel.Call, db string, body value.Doc) *kernel.Call {
 // applyCreate applies a create with the UUID of the new collection, as mongorestore
 // --preserveUUID sends it. If a collection with this UUID exists under another name, it
 // is renamed.
-func applyCreate(c *kernel.Call, db string, e *users.OplogEntryArgs) error {
+func applyCreate(c *kernel.Call, db string, e *entry) error {
 	id, err := chosenUUID(e.UUID)
 	if err != nil {
 		return err

@@ -1,24 +1,23 @@
-package commands
+package applyops
 
 import (
 	"github.com/duskdb/duskdb/commands/kernel"
-	"github.com/duskdb/duskdb/commands/users"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
 
-// oplogCommands apply what another server logged.
-func oplogCommands() []kernel.Command {
+// Commands returns applyOps.
+func Commands() []kernel.Command {
 	return []kernel.Command{
-		{Name: "applyOps", Run: runApplyOps, Flags: kernel.AdminOnly | kernel.Writes, Action: "applyOps", On: kernel.OnCluster, Help: "apply entries of an oplog"},
+		{Name: "applyOps", Run: run, Flags: kernel.AdminOnly | kernel.Writes | kernel.UserWrite, Action: "applyOps", On: kernel.OnCluster, Help: "apply entries of an oplog"},
 	}
 }
 
-// runApplyOps applies entries one after the other, up to the first that
+// run applies entries one after the other, up to the first that
 // fails.
-func runApplyOps(c *kernel.Call) error {
-	var a users.ApplyOpsArgs
-	if err := users.ApplyOpsSpec.Decode(c.Body, &a); err != nil {
+func run(c *kernel.Call) error {
+	var a arguments
+	if err := argumentsSpec.Decode(c.Body, &a); err != nil {
 		return err
 	}
 	switch {
@@ -46,7 +45,7 @@ func runApplyOps(c *kernel.Call) error {
 // applyAll applies a list of entries and returns which of them succeeded. An
 // update that finds nothing does not keep the entries behind it from being
 // applied; any other error does. No-ops are passed over.
-func applyAll(c *kernel.Call, a *users.ApplyOpsArgs) (results []value.Value, err error) {
+func applyAll(c *kernel.Call, a *arguments) (results []value.Value, err error) {
 	ops, err := entries(a)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package commands_test
+package applyops_test
 
 import (
 	"strings"

@@ -1,4 +1,4 @@
-package commands
+package applyops
 
 import (
 	"errors"
@@ -9,7 +9,6 @@ import (
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/commands/transaction"
-	"github.com/duskdb/duskdb/commands/users"
 	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
@@ -19,7 +18,7 @@ import (
 )
 
 // applyEntry applies one entry: to a document, or as a command.
-func applyEntry(c *kernel.Call, a *users.ApplyOpsArgs, e *users.OplogEntryArgs) error {
+func applyEntry(c *kernel.Call, a *arguments, e *entry) error {
 	switch {
 	case e.Op != "i" && e.Op != "u" && e.Op != "d" && e.Op != "c":
 		return mongoerr.Newf(mongoerr.BadValue, "Enumeration value '%s' for field 'OplogEntryBase.op' is not a valid value.", e.Op)
@@ -62,19 +61,19 @@ func applyEntry(c *kernel.Call, a *users.ApplyOpsArgs, e *users.OplogEntryArgs) 
 
 // applyTarget returns the collection of an entry. A collection that is named by its UUID
 // may have been renamed since the command was authorized.
-func applyTarget(c *kernel.Call, tx storage.Tx, a *users.ApplyOpsArgs, e *users.OplogEntryArgs, ns storage.Namespace) (storage.Namespace, error) {
+func applyTarget(c *kernel.Call, tx storage.Tx, a *arguments, e *entry, ns storage.Namespace) (storage.Namespace, error) {
 	named, err := e.Collection(tx, ns)
 	if err != nil || named == ns {
 		return named, err
 	}
-	if c.Svc.Options.Security.Auth && !c.User.MayEverything() && users.MayApplyTo(c, a, e, named) != nil {
+	if c.Svc.Options.Security.Auth && !c.User.MayEverything() && mayApplyTo(c, a, e, named) != nil {
 		return named, mongoerr.Newf(mongoerr.Unauthorized, "not authorized on %s to execute command %s", c.DB, access.Shown(c))
 	}
 	return named, nil
 }
 
 // applyDocument applies an entry to the document with its _id.
-func applyDocument(c *kernel.Call, w *write.Writer, e *users.OplogEntryArgs, upsert bool) error {
+func applyDocument(c *kernel.Call, w *write.Writer, e *entry, upsert bool) error {
 	at := e.O
 	if e.Op == "u" {
 		at = e.O2
@@ -114,7 +113,7 @@ func put(w *write.Writer, r storage.Record, found bool, d value.Doc) error {
 
 // applyUpdate applies a logged update: a difference, operators, or the whole
 // new document.
-func applyUpdate(c *kernel.Call, w *write.Writer, e *users.OplogEntryArgs, r storage.Record, found, upsert bool) error {
+func applyUpdate(c *kernel.Call, w *write.Writer, e *entry, r storage.Record, found, upsert bool) error {
 	if !found && !upsert {
 		return mongoerr.Newf(mongoerr.UpdateOperationFailed, "Failed to apply update: %s", e.O)
 	}
