@@ -28,9 +28,9 @@ func commandFamilies() [][]kernel.Command {
 		settings.Commands(),
 		diagnostics.Commands(),
 		replication.Commands(),
-		sharding.Commands(),
 		applyops.Commands(),
-		refusedCommands(),
+		refusedCommands(), // before the commands of a mongos with the same names: see Helps
+		sharding.Commands(),
 	}
 }
 

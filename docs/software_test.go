@@ -132,7 +132,7 @@ func writeSuites(t *testing.T, b *strings.Builder) {
 
 // Every package that the tests pin is on the page, or known not to be a client.
 func TestGalleryIsComplete(t *testing.T) {
-	helpers := []string{"snappy", "vega-datasets", "axe-core", "puppeteer-core", "@types/node"}
+	helpers := []string{"snappy", "vega-datasets", "axe-core", "puppeteer-core", "prettier", "@types/node"}
 	for _, file := range []string{compat + "node/package.json", compat + "pages/package.json", "../packages/npm/runners/package.json"} {
 		text, err := os.ReadFile(file)
 		if err != nil {
