@@ -15,7 +15,7 @@ import (
 
 var updateDocs = flag.Bool("update", false, "rewrite the lists of what is promised")
 
-// promised are the packages that programs may build on; see "Public packages" in
+// promised are the packages that programs may build on; see "The map" in
 // ARCHITECTURE.md.
 var promised = []string{"clock", "server", "servertest"}
 
