@@ -151,7 +151,7 @@ func dumpOplog(t *testing.T, c *mongo.Client, member bool) {
 	if oldest := end(1); oldest.After(first) {
 		t.Errorf("the oplog begins at %v, after %v", oldest, first)
 	}
-	//lint:ignore SA1019 mongodump sets it
+	//nolint:staticcheck // SA1019: mongodump sets it
 	cursor, err := oplog.Find(t.Context(), d("$and", bson.A{d("ts", d("$gte", first)), d("ts", d("$lte", last))}), options.Find().SetOplogReplay(true))
 	if err != nil {
 		t.Fatal(err)

@@ -32,7 +32,7 @@ func TestEndOfInput(t *testing.T) {
 		if n == 0 {
 			want = io.EOF
 		}
-		if _, err := readOne(b[:n]); err != want {
+		if _, err := readOne(b[:n]); !errors.Is(err, want) {
 			t.Errorf("after %d bytes: %v, want %v", n, err, want)
 		}
 	}
@@ -47,7 +47,7 @@ func TestSlowNetwork(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := r.ReadMessage(); err != io.EOF {
+	if _, err := r.ReadMessage(); !errors.Is(err, io.EOF) {
 		t.Error(err)
 	}
 }
@@ -64,7 +64,7 @@ func TestLiar(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		_, err := readOne(b)
 		runtime.ReadMemStats(&after)
-		if err != io.ErrUnexpectedEOF {
+		if !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%d bytes sent: %v", sent, err)
 		}
 		if took := after.TotalAlloc - before.TotalAlloc; took > uint64(8*sent)+200_000 {
@@ -107,7 +107,7 @@ func TestLargestMessage(t *testing.T) {
 
 func TestHTTP(t *testing.T) {
 	_, err := readOne([]byte("GET / HTTP/1.1\r\nHost: localhost:27017\r\n\r\n"))
-	if err != ErrHTTP || !IsFatal(err) {
+	if !errors.Is(err, ErrHTTP) || !IsFatal(err) {
 		t.Errorf("got %v", err)
 	}
 	head, text, _ := strings.Cut(HTTPReply, "\r\n\r\n")

@@ -80,9 +80,10 @@ func (r *Recorder) Logged() storage.Tx {
 }
 
 func (r *Recorder) insert(info *storage.Info, id storage.RecordID, d value.Doc, ts int64) {
-	if r.Statement.Returns == ImageAfter { // an upsert
+	switch r.Statement.Returns {
+	case ImageAfter: // an upsert
 		r.Statement.Image = catalog.Of(info).Shown(d, ts).Clone()
-	} else if r.Statement.Returns == ImageBefore {
+	case ImageBefore:
 		r.Statement.Image = nil
 	}
 	at := 0
@@ -95,9 +96,10 @@ func (r *Recorder) update(info *storage.Info, before storage.Record, new value.D
 	if string(old) == string(new) {
 		return
 	}
-	if r.Statement.Returns == ImageBefore {
+	switch r.Statement.Returns {
+	case ImageBefore:
 		r.Statement.Image = catalog.Of(info).Shown(old, before.TS)
-	} else if r.Statement.Returns == ImageAfter {
+	case ImageAfter:
 		r.Statement.Image = append(r.Statement.Image[:0:0], catalog.Of(info).Shown(new, ts)...)
 	}
 	r.addPreImage(info, before)

@@ -116,7 +116,7 @@ func (h *collection) Find(name string, key []byte) (r storage.Record, ok bool, e
 	if x == nil {
 		return r, false, storage.ErrNoIndex
 	}
-	if j, ok := h.tx.reader.snap.(Joiner); ok {
+	if j, ok := h.tx.snap.(Joiner); ok {
 		if r, ok, done, err := h.tx.findJoined(h.tx.Ctx, j, c, x, key); done {
 			return r, ok, err
 		}

@@ -42,7 +42,7 @@ func (t *Tx) BeginTxn() *Txn {
 }
 
 // Within sets the context of the operations that follow.
-func (s *Txn) Within(ctx context.Context) { s.Tx.Ctx = ctx }
+func (s *Txn) Within(ctx context.Context) { s.Ctx = ctx }
 
 // Commit applies the writes. Whatever it returns, the transaction is over.
 func (s *Txn) Commit(ctx context.Context) error { return s.CommitWith(ctx, nil) }
@@ -56,7 +56,7 @@ func (s *Txn) CommitWith(ctx context.Context, last func(storage.Tx) error) error
 	if len(s.log) == 0 {
 		return nil
 	}
-	s.Tx.Ctx = ctx
+	s.Ctx = ctx
 	err := s.Common.Backend.Update(ctx, s, func(u *Tx) error {
 		s.final = make(map[writtenRecord]storage.RecordID)
 		for _, do := range s.log {

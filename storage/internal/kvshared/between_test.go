@@ -148,7 +148,7 @@ func (e *Engine) contents(tb testing.TB) string {
 			}
 			out += fmt.Sprintf("%s: %d records, %d bytes\n", info.Namespace, n, size)
 			if err := c.Scan(storage.Range{}, func(r storage.Record) bool {
-				out += fmt.Sprintln(" ", r.ID, []byte(r.Doc))
+				out += fmt.Sprintln(" ", r.ID, string(r.Doc))
 				return true
 			}); err != nil {
 				return err

@@ -150,7 +150,7 @@ func (t *tx) noteUse(ns storage.Namespace) {
 // trip that takes the lock.
 func (t *tx) check(c Claim) error {
 	switch {
-	case t.Tx.Txn != nil:
+	case t.Txn != nil:
 	case t.phase == dryRunning:
 		if !t.alone() {
 			t.reads.claim(c)
@@ -195,7 +195,7 @@ func (t *tx) ClaimName(ns storage.Namespace) error {
 func (t *tx) ClaimKeys(c *kv.Coll, diffs []keydiff.Change) error {
 	var r ClaimRequest
 	taken, err := t.claimKeysHere(c, diffs, &r)
-	if t.Tx.Txn == nil {
+	if t.Txn == nil {
 		return err
 	}
 	if err == nil {

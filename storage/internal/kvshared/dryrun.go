@@ -36,7 +36,7 @@ func (e *Engine) dryRunWith(ctx context.Context, known *lookupCache, replays *kv
 		d.tx = tx{engine: e, phase: dryRunning, state: snap, catalog: cat, reads: m, assumeNew: assumeNew, approximate: replays != nil && !replays.ComparesStats}
 		d.state.Init(cat.root, from)
 		t := &d.tx
-		t.Tx.Init(ctx, &e.common, &d.state, t)
+		t.Init(ctx, &e.common, &d.state, t)
 		t.MakeWritable(&d.scratch)
 		defer t.End()
 		t.Replays = replays

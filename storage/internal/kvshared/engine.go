@@ -172,7 +172,7 @@ func (e *Engine) wait(ctx context.Context, pause *storage.Backoff) error {
 // on completes a transaction that reads a state.
 func (e *Engine) on(ctx context.Context, snap kv.Snapshot, t *tx) *tx {
 	t.engine = e
-	t.Tx.Init(ctx, &e.common, kv.NewState(t.catalog.root, snap, nil), t)
+	t.Init(ctx, &e.common, kv.NewState(t.catalog.root, snap, nil), t)
 	return t
 }
 

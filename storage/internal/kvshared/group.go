@@ -80,7 +80,7 @@ func (t *tx) Restart() share.Run {
 	t.Scratch.Release()
 	next := &tx{engine: t.engine, phase: committing, state: t.state, catalog: t.catalog, turn: t.turn, cached: t.cached, stats: t.stats}
 	next.head, _ = t.turn.Head()
-	next.Tx.Init(t.Ctx, t.Common, t.Start, next)
+	next.Init(t.Ctx, t.Common, t.Start, next)
 	next.MakeWritable(t.Scratch)
 	return next
 }

@@ -90,7 +90,7 @@ func TestPagerFails(t *testing.T) {
 		}
 	}
 	s.failing("read", 1, errLost)
-	if it.Next() || it.Close() != errLost || it.Next() {
+	if it.Next() || !errors.Is(it.Close(), errLost) || it.Next() {
 		t.Error("a scan goes on behind a failure")
 	}
 }

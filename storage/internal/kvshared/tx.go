@@ -152,7 +152,7 @@ func loadFrom(ctx context.Context, from Snapshot, c *kv.Coll) (*kv.Coll, error) 
 // key for new, and let the run that counts find out.
 func (t *tx) Holder(c *kv.Coll, x *kv.Index, order []byte) (storage.RecordID, error) {
 	if t.phase == dryRunning {
-		if c.Num < firstProvisional && !(t.assumeNew && x.MaxKey != nil && bytes.Compare(order, x.MaxKey) > 0 && t.alone()) {
+		if c.Num < firstProvisional && (!t.assumeNew || x.MaxKey == nil || bytes.Compare(order, x.MaxKey) <= 0 || !t.alone()) {
 			t.want(c, x, order)
 		}
 		if !t.assumeNew {
