@@ -2,6 +2,7 @@ package kvshared
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
