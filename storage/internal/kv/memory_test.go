@@ -150,7 +150,7 @@ func (n *memSnapshot) GetMany(ctx context.Context, keys [][]byte, fn func(int, [
 }
 
 func (n *memSnapshot) Scan(_ context.Context, lo, hi []byte, reverse bool) Iterator {
-	return &memIterator{s: n.s, it: n.tree.Copy().Iter(), lo: string(lo), hi: string(hi), reverse: reverse}
+	return &memIterator{s: n.s, it: n.tree.Iter(), lo: string(lo), hi: string(hi), reverse: reverse}
 }
 
 func (n *memSnapshot) Close() {
