@@ -34,7 +34,6 @@ func (s *Server) resolve() (list []string, err error) {
 		}
 	}
 	if len(list) == 0 {
-		//lint:ignore ST1005 mongod's message
 		return nil, errors.New("No available addresses/ports to bind to")
 	}
 	if all != "" {

@@ -1,7 +1,5 @@
 //go:build unix
 
-//lint:file-ignore ST1005 the messages are mongod's
-
 package main
 
 import (

@@ -137,7 +137,6 @@ func parseParameters(given []string) (map[string]string, error) {
 			return nil, errors.New("--setParameter needs name=value, not " + p)
 		}
 		if before, given := params[name]; given && before != v {
-			//lint:ignore ST1005 mongod's message
 			return nil, fmt.Errorf("Key Value Option: setParameter has a duplicate key from the same source: %s", name)
 		}
 		params[name] = v

@@ -1,5 +1,3 @@
-//lint:file-ignore ST1005 the messages are mongod's
-
 package kernel
 
 import (

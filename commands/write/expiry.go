@@ -153,7 +153,7 @@ type copies struct {
 // not be removed.
 func (c *copies) remove(why error) error {
 	for _, id := range c.ids {
-		if _, err := c.coll.Delete(id); err != nil { // not ErrConflict: the transaction must not be committed
+		if _, err := c.coll.Delete(id); err != nil {
 			return fmt.Errorf("a dead letter could not be taken back: %v", err) //nolint:errorlint // not ErrConflict: the transaction must not be committed
 		}
 	}
