@@ -20,25 +20,42 @@ async function tab(browser) {
   const page = await browser.newPage();
   await page.setViewport({ width: 1200, height: 900 });
   page.setDefaultTimeout(20000);
-  const faults = [];
-  page.on('pageerror', e => faults.push(`script: ${e.message}`));
-  page.on('response', r => { if (r.status() >= 400) faults.push(`${r.status()} ${r.url()}`); });
-  return new Page(page, faults);
+  return new Page(page);
 }
 
 // Page is one tab. Everything that goes wrong behind it is kept as a fault.
 class Page {
-  constructor(page, faults) {
+  constructor(page) {
     this.page = page;
-    this.faults = faults;
+    this.faults = [];
+    this.allowed = []; // statuses of replies that are no faults at present
     this.shots = 0;
+    page.on('pageerror', e => this.faults.push(`script: ${e.message}`));
+    page.on('response', r => {
+      if (r.status() >= 400 && !this.allowed.includes(r.status())) this.faults.push(`${r.status()} ${r.url()}`);
+    });
+  }
+
+  // refused does something that the server refuses with one of the statuses. The browser tells
+  // of a reply after the page has it, and the page asks by itself as well: the statuses are
+  // allowed until nothing but an endless reply is under way.
+  async refused(statuses, act) {
+    this.allowed = statuses;
+    try {
+      await act();
+      await this.page.waitForNetworkIdle({ idleTime: 200, concurrency: 1 });
+    } finally {
+      this.allowed = [];
+    }
   }
 
   // another opens another tab of the same browser.
   another() { return tab(this.page.browser()); }
 
-  // visit opens an address and looks whether the page is whole.
+  // visit opens an address in the front, where alone browsers draw and the console asks for
+  // news, and looks whether the page is whole.
   async visit(url) {
+    await this.page.bringToFront();
     await this.page.goto(url, { waitUntil: 'load' });
     await this.whole();
   }
