@@ -93,7 +93,7 @@ func TestTroubleshootingQuotesMessages(t *testing.T) {
 	}
 }
 
-// The parts of a manifest of Kubernetes that are checked.
+// manifest has the parts of a manifest of Kubernetes that are checked.
 type manifest struct {
 	Kind     string
 	Metadata struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// The test cases of the specification of expiry that concern queues. Times
+// cases are those of the specification of expiry that concern queues. Times
 // are seconds after the start.
 var cases = []struct {
 	number int

@@ -32,7 +32,7 @@ type dueRule struct {
 	act   func(*entity, storage.Collection, *message) error // nil: the messages are removed together
 }
 
-// Scheduled messages come first, because they may have expired by now, then
+// mainRules have scheduled messages first, because they may have expired by now, then
 // locks, because an end of a lock may be an expiry.
 var mainRules = []dueRule{
 	{bySchedule, (*entity).activate},

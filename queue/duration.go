@@ -47,7 +47,7 @@ func clampDuration(ms float64) int64 {
 	return int64(max(min(ms, float64(Unlimited)), -float64(Unlimited)))
 }
 
-// isoUnits are the designators in their required order, with the length of the
+// isoDateUnits are the designators in their required order, with the length of the
 // unit in milliseconds. As in .NET, a year has 365 days and a month 30.
 var isoDateUnits = []isoUnit{{'Y', 365 * millisPerDay}, {'M', 30 * millisPerDay}, {'W', 7 * millisPerDay}, {'D', millisPerDay}}
 var isoTimeUnits = []isoUnit{{'H', millisPerHour}, {'M', millisPerMinute}, {'S', millisPerSecond}}

@@ -13,7 +13,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// The bytes of {ping: 1, $db: "admin"} as an OP_MSG, written out by hand from
+// pingHex is {ping: 1, $db: "admin"} as an OP_MSG, written out by hand from
 // the layout in the OP_MSG specification.
 const pingHex = `
 	33000000 01000000 00000000 dd070000

@@ -9,7 +9,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// The handshake as drivers send it, written out from the OP_QUERY layout:
+// isMasterHex is the handshake as drivers send it, written out from the OP_QUERY layout:
 // flags SecondaryOK, "admin.$cmd", skip 0, return -1, {ismaster: 1}.
 const isMasterHex = `
 	3a000000 02000000 00000000 d4070000

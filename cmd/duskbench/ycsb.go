@@ -37,7 +37,7 @@ type ycsbState struct {
 	then bool  // there is one
 }
 
-// The operations.
+// ycsbOp is an operation of a workload.
 type ycsbOp int
 
 const (

@@ -29,7 +29,7 @@ type mongodFields struct {
 	Size      map[string]any `json:"size"`
 }
 
-// The fields stand in mongod's order and padding, by which text tools find them.
+// mongodForm has the fields in mongod's order and padding, by which text tools find them.
 var mongodForm = regexp.MustCompile(`^\{"t":\{"\$date":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d"\},"s":"([IWEF]|D[1-5])", {1,2}"c":"[A-Z-]+", +"id":\d+, *"ctx":"[^"]+","msg":"`)
 
 func parseMongodLine(t *testing.T, line string) mongodFields {

@@ -23,7 +23,7 @@ type PlanCache struct {
 	Entries map[uint64]*CachedPlan // by shape and indexes
 }
 
-// mostCachedPlans bounds a [PlanCache].
+// maxCachedPlans bounds a [PlanCache].
 const maxCachedPlans = 1000
 
 // CachedPlan is what is known of one shape.

@@ -10,7 +10,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// mongod's errors for wrong arguments, from its manual, its IDL definitions and
+// wrongArguments has mongod's errors for wrong arguments, from its manual, its IDL definitions and
 // jstests/core. An empty message is not compared.
 var wrongArguments = []struct {
 	command string

@@ -9,7 +9,7 @@ func runWhatsMySNI(c *kernel.Call) error {
 	return nil
 }
 
-// The option bits of an OP_QUERY that a server knows: tailable, secondaryOk,
+// queryOptionBits are the bits of an OP_QUERY that a server knows: tailable, secondaryOk,
 // noCursorTimeout, awaitData, exhaust, partial.
 const queryOptionBits = 1<<1 | 1<<2 | 1<<4 | 1<<5 | 1<<6 | 1<<7
 

@@ -1,6 +1,6 @@
 package exec
 
-// What tests of the package need besides.
+// MostSummarized is for the tests outside of the package.
 const MostSummarized = mostSummarized
 
 var Summarize = summarize

@@ -1,4 +1,4 @@
 package kernel
 
-// Names for the external tests.
+// NoTime is for the tests outside of the package.
 const NoTime = noTime

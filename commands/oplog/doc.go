@@ -8,7 +8,7 @@
 // (diff.go) unless the document was replaced.
 //
 // The log is bounded. [Log.Trimmer] removes the oldest entries, with the pre-images
-// that belong to them. Change streams join groups by [Log.Join]; only entries that concern
+// that belong to them. Change streams join groups by Join of [Log]; only entries that concern
 // a group wake it.
 //
 // # Size

@@ -8,7 +8,7 @@ import (
 	"github.com/duskdb/duskdb/commands/internal/harness"
 )
 
-// The scripts below go through what the public tests of MongoDB's core
+// txnScripts go through what the public tests of MongoDB's core
 // transactions assert (jstests/core/txns; each names its own), one command
 // after the other. Each line is "N: command -> code": N is the transaction,
 // with "+" if the command starts it and "-" for none; no arrow means that it

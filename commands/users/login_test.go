@@ -82,7 +82,7 @@ func (c client) login(name, password string) (value.Doc, error) {
 	return reply, errors.New("the conversation has no end")
 }
 
-// The users of the connection, as connectionStatus has them.
+// loggedIn returns the users of the connection, as connectionStatus has them.
 func loggedIn(h *harness.AuthHarness) string {
 	h.Helper()
 	var names []string

@@ -40,7 +40,7 @@ func changesOf(h *harness.Harness, coll string) (list []value.Doc) {
 	return list
 }
 
-// statement is an update or delete of one document, as a client may send it.
+// expressStatement is an update or delete of one document, as a client may send it.
 type expressStatement struct {
 	id      value.Value
 	update  value.Doc // nil: delete

@@ -78,10 +78,10 @@ func (s *tableSource) record() ([]string, int, error) {
 	return s.in.commas()
 }
 
-// Next makes a document of one record. Fields beyond the columns get the names
 // Unit implements Source.
 func (s *tableSource) Unit() string { return lines }
 
+// Next makes a document of one record. Fields beyond the columns get the names
 // field4, field5 …, as in mongoimport.
 func (s *tableSource) Next() (value.Doc, int, error) {
 	record, line, err := s.record()

@@ -97,7 +97,7 @@ func (s *Spec) uniqueKeys(keys [][]byte, start int) [][]byte {
 	return keys[:start+len(slices.CompactFunc(own, same))]
 }
 
-// The outcomes of simpleKey.
+// simpleState is an outcome of simpleKey.
 type simpleState uint8
 
 const (

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// The stop words by language. They are the lists of the Snowball project in
+// stopWordFiles are the stop words by language: the lists of the Snowball project in
 // MongoDB's version, with its mistakes, because they affect the results of
 // searches: the Hungarian õ stands for ő, the Turkish þ and ý for ş and ı, the
 // Russian words have lost their ч, п and щ, and the Romanian ones their

@@ -10,8 +10,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// A group contains the operations of one commit; it is the value of the log's
-// only key. A head with little-endian numbers is followed by the operations:
+// groupKey is the only key of the log. Its value is a group, the operations of one
+// commit. A head with little-endian numbers is followed by the operations:
 //
 //	kind       one byte, deletedBit is set for a deletion
 //	number     uvarint: of the collection; none in the header

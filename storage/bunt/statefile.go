@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// The state file says how much of the log is known to be on disk: the nonce of
-// the log, the number of commits and of bytes. It is written when a log is
+// stateName is the name of the state file, which says how much of the log is known to be on disk:
+// the nonce of the log, the number of commits and of bytes. It is written when a log is
 // created, compacted or closed, always after the log has been synced, so that
 // it never claims more than is on disk; after a crash it claims less, or
 // belongs to the previous log. A log that is shorter than its state file says

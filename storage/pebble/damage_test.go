@@ -10,7 +10,7 @@ import (
 	"github.com/duskdb/duskdb/storage/storagetest"
 )
 
-// files are the files of a directory with their contents.
+// filesOf are the files of a directory with their contents.
 func filesOf(tb testing.TB, dir string) map[string]string {
 	tb.Helper()
 	m := map[string]string{}

@@ -7,7 +7,7 @@
 // A commit is written to the file system before it is acknowledged, so that it
 // survives the end of the process, and is synced within the journal interval:
 // what Pebble takes for a sync of its log only writes it (see walFile), and
-// [Engine.Sync] and a background goroutine sync it.
+// Sync and a background goroutine sync it.
 //
 // # Failures
 //

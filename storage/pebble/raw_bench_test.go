@@ -211,7 +211,7 @@ func (r *rivals) updateOpRaw(_ int, n int64) error {
 	return errors.Join(batch.Set(key, benchDoc(spread(n)), nil), batch.Set(counters, bytesOf(n), nil), batch.Commit(pebble.Sync))
 }
 
-// The first documents are read, as inserts add further ones.
+// scanOp reads the first documents, as inserts add further ones.
 func (r *rivals) scanOp(int, int64) error {
 	return r.read(func(c storage.Collection) error {
 		n := 0
@@ -233,7 +233,7 @@ func counted(err error, n, want int) error {
 	return err
 }
 
-// The documents of one key of the index: the first hundred of them.
+// rangeOp reads the first hundred documents of one key of the index.
 func (r *rivals) rangeOp(_ int, i int64) error {
 	lo := value.AppendKey(nil, value.Int64(i%100))
 	return r.read(func(c storage.Collection) error {

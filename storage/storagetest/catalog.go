@@ -115,7 +115,7 @@ func info(e storage.Engine, n storage.Namespace) (i *storage.Info) {
 	return i
 }
 
-// A chosen UUID is that of the collection, and of no other.
+// testCatalogUUIDs: a chosen UUID is that of the collection, and of no other.
 func testCatalogUUIDs(t *testing.T, open Opener) {
 	s := start(t, open)
 	id, moved, other := [16]byte{6: 0x40, 8: 0x80, 15: 1}, ns("db", "moved"), ns("other", "name")
@@ -145,7 +145,7 @@ func testCatalogUUIDs(t *testing.T, open Opener) {
 	equal(t, "again", info(s, other).UUID, id)
 }
 
-// The UUID is checked again when a transaction commits.
+// testTxnUUIDs: the UUID is checked again when a transaction commits.
 func testTxnUUIDs(t *testing.T, open Opener) {
 	s := start(t, open)
 	id := [16]byte{6: 0x40, 8: 0x80, 15: 1}

@@ -49,8 +49,8 @@ func (n *notes) wants(what string, want ...storage.Namespace) {
 	}
 }
 
-// An engine that is a [storage.ChangeLister] lists each collection that a commit has
-// changed.
+// testChanged: an engine that is a [storage.ChangeLister] lists each collection that a commit
+// has changed.
 func testChanged(t *testing.T, open Opener) {
 	s := start(t, open)
 	lister, ok := s.Engine.(storage.ChangeLister)

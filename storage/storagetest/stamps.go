@@ -17,7 +17,7 @@ func (s *session) stamp(n storage.Namespace) uint64 {
 	return stamp
 }
 
-// A stamp changes with every committed change of its collection, and with
+// testStamps: a stamp changes with every committed change of its collection, and with
 // nothing else.
 func testStamps(t *testing.T, open Opener) {
 	s := start(t, open)

@@ -252,7 +252,7 @@ func doc(id, a int32) value.Doc {
 // key is the index key of a number.
 func key(n int32) []byte { return value.AppendKey(nil, value.Int32(n)) }
 
-// ids lists the ids of a scan.
+// scanIDs lists the ids of a scan.
 func scanIDs(c storage.Collection, r storage.Range) []storage.RecordID {
 	ids := []storage.RecordID{}
 	_ = c.Scan(r, func(r storage.Record) bool {

@@ -11,8 +11,7 @@ import (
 	"github.com/duskdb/duskdb/query/agg"
 )
 
-// stagesThatTakeAnything and those that need another kind of server have no
-// argument of a wrong type.
+// cannotFail are the stages that take any argument, and those that need another kind of server.
 var cannotFail = strings.Fields(`$changeStreamSplitLargeEvent $listCatalog $querySettings $listSampledQueries $listLocalSessions
 	$sum $avg $min $max $push $addToSet $first $last $stdDevPop $stdDevSamp $covariancePop $covarianceSamp $locf`)
 

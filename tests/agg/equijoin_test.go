@@ -19,7 +19,7 @@ type joined struct {
 	asLocal, asForeign string // the many are local, or foreign
 }
 
-// The values that a $lookup by two fields treats as equal: arrays, null, missing fields
+// equijoins are values that a $lookup by two fields treats as equal: arrays, null, missing fields
 // and paths through arrays. No index changes the result.
 var equijoins = []equijoin{
 	{"null and missing", "a", `[{_id: 0, no_a: 1}, {_id: 1, a: null}, {_id: 2, a: [null, 1]}, {_id: 10, a: []}, {_id: 20, a: 1}, {_id: 21, a: {x: null}}, {_id: 22, a: [[null, 1], 2]},

@@ -14,7 +14,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// lockTime is how long a message is locked in seconds.
+// lockSeconds is how long a message is locked in seconds.
 const lockSeconds = 3
 
 // deliveries are what consumers got, guarded by the mutex of the load.

@@ -14,14 +14,14 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// scripts that take minutes in a function of the language, or in an operator.
+// longScripts take minutes in a function of the language, or in an operator.
 var longScripts = []string{
 	`var n = (1n << 500000n) - 1n; for (;;) n * n`,
 	`for (;;) new Float64Array(11e6).fill(1.5)`,
 	`for (;;) Date.parse("x".repeat(1e6))`,
 }
 
-// command runs a script, in one of the places that have scripts.
+// scriptCommand runs a script, in one of the places that have scripts.
 func scriptCommand(door int, script, comment string, more ...any) []any {
 	f := value.Code("function() {" + script + "}")
 	var fields []any

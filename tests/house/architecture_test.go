@@ -229,7 +229,7 @@ func sourceFiles(t *testing.T) []source {
 		case d.IsDir() || !strings.HasSuffix(base, ".go"):
 			return nil
 		}
-		f, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution)
+		f, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution|parser.ParseComments)
 		if err != nil {
 			return err
 		}

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A sorter with a limit keeps the best records. Once it is full, a heap has the worst on top.
-// It is a heap of small items, because records are large to move, and their keys mostly differ
+// heapItem is a record in the heap of a sorter with a limit, which keeps the best records and,
+// once it is full, has the worst on top. It is a heap of small items, because records are large to move, and their keys mostly differ
 // in the first bytes.
 type heapItem struct {
 	head uint64 // the first bytes of the key

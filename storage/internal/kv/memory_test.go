@@ -208,7 +208,7 @@ func (i *memIterator) Close() error {
 	return nil
 }
 
-// open opens an engine over a store.
+// engine opens an engine over a store.
 func (s *memStore) engine(tb testing.TB, set ...func(*Options)) *Engine {
 	tb.Helper()
 	o := Options{Name: "memory", Indexer: storagetest.Indexer{}}

@@ -172,7 +172,7 @@ func (e *Engine) endPreparation(p *preparation) {
 	}
 }
 
-// The entries of a prepared index are written in parts of this size.
+// fillBytes is the size of the parts in which the entries of a prepared index are written.
 const fillBytes = 1 << 20
 
 // fill writes the entries of a prepared index to the store, with a mark so that

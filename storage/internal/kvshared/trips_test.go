@@ -19,7 +19,7 @@ func must(tb testing.TB, err error) {
 	}
 }
 
-// update runs fn on the collection in an Update.
+// change runs fn on the collection in an Update.
 func (e *Engine) change(fn func(c storage.Collection) error) error {
 	return e.UpdateShared(e.life, func(tx storage.Tx) error {
 		c, err := tx.Collection(ns)

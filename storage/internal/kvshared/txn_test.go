@@ -27,7 +27,7 @@ func in(tx storage.Tx, fn func(c storage.Collection) error) error {
 	return fn(c)
 }
 
-// both runs operations on the catalog or the collection in a transaction.
+// in runs an operation on the catalog or the collection in a transaction.
 func (o operation) in(tx storage.Tx) error { return o.fn(tx) }
 
 // TestClaims: what a snapshot transaction of one server has written, an Update of another
