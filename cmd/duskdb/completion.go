@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/alecthomas/kong"
+	"github.com/duskdb/duskdb/internal/commandline"
 )
 
 // completionCmd prints a script that completes the command line in a shell. It
@@ -16,8 +16,8 @@ type completionCmd struct {
 }
 
 // Run prints the script.
-func (c *completionCmd) Run(ctx *kong.Context) error {
-	return completion(os.Stdout, c.Shell, verbsOf(ctx.Model.Node))
+func (c *completionCmd) Run(app *commandline.App) error {
+	return completion(os.Stdout, c.Shell, verbsOf(app))
 }
 
 // completion writes the script for a shell.
@@ -30,22 +30,15 @@ func completion(w io.Writer, shell string, verbs []verb) error {
 type verb struct {
 	name, help string
 	implied    bool // the command if none is named
-	flags      []*kong.Flag
-	args       []*kong.Positional
+	flags      []*commandline.Flag
+	args       []*commandline.Value
 }
 
 // verbsOf lists the commands.
-func verbsOf(root *kong.Node) []verb {
+func verbsOf(app *commandline.App) []verb {
 	var out []verb
-	for _, n := range root.Children {
-		if n.Hidden {
-			continue
-		}
-		v := verb{name: n.Name, help: n.Help, implied: n == root.DefaultCmd, args: n.Positional}
-		for _, group := range n.AllFlags(true) {
-			v.flags = append(v.flags, group...)
-		}
-		out = append(out, v)
+	for _, c := range app.Commands {
+		out = append(out, verb{name: c.Name, help: c.Help, implied: c.Default, args: c.Args, flags: c.VisibleFlags()})
 	}
 	return out
 }
@@ -69,7 +62,7 @@ func names(verbs []verb) string {
 }
 
 // enum returns the values of a flag or argument, separated by spaces.
-func enum(v *kong.Value) string { return strings.Join(strings.Split(v.Enum, ","), " ") }
+func enum(v *commandline.Value) string { return strings.Join(strings.Split(v.Enum, ","), " ") }
 
 func (v *verb) flagNames() string {
 	var out []string
@@ -86,7 +79,7 @@ func bashCompletion(w io.Writer, verbs []verb) error {
 		fmt.Fprintf(&flags, "        %s) words=%q ;;\n", v.name, v.flagNames())
 		for _, f := range v.flags {
 			if f.Enum != "" {
-				fmt.Fprintf(&choices, "        \"%s --%s\") words=%q ;;\n", v.name, f.Name, enum(f.Value))
+				fmt.Fprintf(&choices, "        \"%s --%s\") words=%q ;;\n", v.name, f.Name, enum(&f.Value))
 			}
 		}
 		for _, a := range v.args {
@@ -166,13 +159,13 @@ if [[ $funcstack[1] == _duskdb ]]; then _duskdb "$@"; else compdef _duskdb duskd
 }
 
 // zshFlag describes a flag in the form of _arguments.
-func zshFlag(f *kong.Flag) string {
+func zshFlag(f *commandline.Flag) string {
 	help := strings.NewReplacer("[", "(", "]", ")", ":", `\:`).Replace(f.Help)
 	switch {
 	case f.IsBool():
 		return fmt.Sprintf("--%s[%s]", f.Name, help)
 	case f.Enum != "":
-		return fmt.Sprintf("--%s=[%s]:%s:(%s)", f.Name, help, f.Name, enum(f.Value))
+		return fmt.Sprintf("--%s=[%s]:%s:(%s)", f.Name, help, f.Name, enum(&f.Value))
 	}
 	return fmt.Sprintf("--%s=[%s]:%s:_files", f.Name, help, f.Name)
 }
@@ -189,11 +182,11 @@ func fishCompletion(w io.Writer, verbs []verb) error {
 		}
 		for _, f := range v.flags {
 			fmt.Fprintf(&b, "complete -c duskdb -n %s -l %s", quoted(when), f.Name)
-			if f.Short != 0 {
-				fmt.Fprintf(&b, " -s %c", f.Short)
+			if f.Short != "" {
+				fmt.Fprintf(&b, " -s %s", f.Short)
 			}
 			if f.Enum != "" {
-				fmt.Fprintf(&b, " -x -a %s", quoted(enum(f.Value)))
+				fmt.Fprintf(&b, " -x -a %s", quoted(enum(&f.Value)))
 			} else if !f.IsBool() {
 				b.WriteString(" -r")
 			}

@@ -16,11 +16,7 @@ import (
 // model is the commands of the command line.
 func model(t *testing.T) []verb {
 	t.Helper()
-	parser, err := parserFor(&cli{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return verbsOf(parser.Model.Node)
+	return verbsOf(describe(&cli{}))
 }
 
 func script(t *testing.T, shell string) string {

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/alecthomas/kong"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -20,7 +19,7 @@ import (
 // command line. It resolves the flags that neither the command line nor an
 // environment variable gives.
 type configFile struct {
-	flags      map[string]any    // values by flag name: texts, as on the command line
+	flags      map[string]string // values by flag name: texts, as on the command line
 	parameters map[string]string // of the section setParameter, and of keys that stand for one
 	ignored    []string          // keys without effect
 }
@@ -51,7 +50,7 @@ func readConfig(r io.Reader) (*configFile, error) {
 	if len(raw) > maxConfig {
 		return nil, errors.New("the configuration file is too large")
 	}
-	c := &configFile{flags: map[string]any{}, parameters: map[string]string{}}
+	c := &configFile{flags: map[string]string{}, parameters: map[string]string{}}
 	var root yaml.Node
 	err = yaml.NewDecoder(bytes.NewReader(raw)).Decode(&root)
 	if errors.Is(err, io.EOF) {
@@ -294,25 +293,30 @@ func asJSON(n *yaml.Node) (string, error) {
 // on unless the file sets it.
 func (c *configFile) finish() {
 	slices.Sort(c.ignored)
-	if c.flags["auth"] == nil && c.flags["noauth"] == nil && slices.Contains(c.ignored, "security.clusterAuthMode") {
+	if c.flags["auth"] == "" && c.flags["noauth"] == "" && slices.Contains(c.ignored, "security.clusterAuthMode") {
 		c.flags["auth"] = "true"
 	}
 }
 
-// Validate accepts the file: its keys were checked while it was read.
-func (c *configFile) Validate(*kong.Application) error { return nil }
-
-// Resolve returns the file's value for a flag, or nil. An environment variable
-// overrides the file.
-func (c *configFile) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-	v, ok := c.flags[flag.Name]
-	if !ok || slices.ContainsFunc(flag.Envs, inEnvironment) || flag.Name == "noauth" && given(ctx, "auth") {
+// Resolve reads the configuration file, if there is one, and returns its flags. An --auth of the
+// command line overrides the file's authorization.
+func (s *serveCmd) Resolve(given func(flag string) bool) (map[string]string, error) {
+	if s.Config == "" {
 		return nil, nil
 	}
-	if flag.IsBool() {
-		return strconv.ParseBool(v.(string))
+	f, err := os.Open(s.Config)
+	if err != nil {
+		return nil, err
 	}
-	return v, nil
+	defer func() { _ = f.Close() }()
+	if s.file, err = readConfig(f); err != nil {
+		return nil, err
+	}
+	flags := maps.Clone(s.file.flags)
+	if given("auth") {
+		delete(flags, "noauth")
+	}
+	return flags, nil
 }
 
 // apply adds the parameters of the file to those of the command line, which
@@ -329,13 +333,3 @@ func (c *configFile) apply(params map[string]string) {
 }
 
 func sortedNames(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
-
-func inEnvironment(name string) bool {
-	_, set := os.LookupEnv(name)
-	return set
-}
-
-// given reports whether the command line has a flag.
-func given(ctx *kong.Context, name string) bool {
-	return slices.ContainsFunc(ctx.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == name && !p.Resolved })
-}

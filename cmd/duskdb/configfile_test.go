@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/alecthomas/kong"
+	"github.com/duskdb/duskdb/internal/commandline"
 )
 
 // stockConfig is what the packages of MongoDB 8.0 install as /etc/mongod.conf,
@@ -231,8 +231,8 @@ func reversed(s []string) []string {
 
 func hasFlag(t *testing.T, name string) error {
 	t.Helper()
-	for _, c := range newParser(t).Model.Children {
-		if c.Name == "serve" && slices.ContainsFunc(c.Flags, func(f *kong.Flag) bool { return f.Name == name }) {
+	for _, c := range describe(&cli{}).Commands {
+		if c.Name == "serve" && slices.ContainsFunc(c.Flags, func(f *commandline.Flag) bool { return f.Name == name }) {
 			return nil
 		}
 	}
@@ -258,7 +258,7 @@ var commandLineOnly = []string{"help", "config"}
 
 // Every flag of the server can be set in the file, and the table knows it.
 func TestAllFlagsHaveAKey(t *testing.T) {
-	for _, c := range newParser(t).Model.Children {
+	for _, c := range describe(&cli{}).Commands {
 		if c.Name != "serve" {
 			continue
 		}

@@ -3,12 +3,9 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/alecthomas/kong"
 )
 
 // parse reads a command line as main does.
@@ -24,11 +21,7 @@ func parse(t *testing.T, args ...string) *serveCmd {
 func tryParse(t *testing.T, args ...string) (*serveCmd, error) {
 	t.Helper()
 	var c cli
-	parser, err := parserFor(&c, kong.Exit(func(int) { t.Fatal("exit") }))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = parser.Parse(normalise(args))
+	_, _, err := describe(&c).Parse(normalise(args))
 	return &c.Serve, err
 }
 
@@ -141,48 +134,18 @@ func TestHelpWord(t *testing.T) {
 // A variable that sets a flag of one command must not drop, overwrite or
 // shorten something in another.
 func TestVariablesOfCommands(t *testing.T) {
-	k := newParser(t)
 	allowed := []string{"serve", "ping"}
-	for _, command := range k.Model.Children {
+	for _, command := range describe(&cli{}).Commands {
 		for _, flag := range command.Flags {
-			if len(flag.Envs) > 0 && !slices.Contains(allowed, command.Name) && !slices.Contains([]string{"uri", "dbpath", "storageURI"}, flag.Name) {
-				t.Errorf("%s --%s is set by %v", command.Name, flag.Name, flag.Envs)
+			if flag.Env != "" && !slices.Contains(allowed, command.Name) && !slices.Contains([]string{"uri", "dbpath", "storageURI"}, flag.Name) {
+				t.Errorf("%s --%s is set by %s", command.Name, flag.Name, flag.Env)
 			}
 		}
 	}
 	t.Setenv("DUSKDB_DROP", "true")
 	var c cli
-	p, err := parserFor(&c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.Parse([]string{"import", "x.json"}); err != nil || c.Import.Drop {
+	if _, _, err := describe(&c).Parse([]string{"import", "x.json"}); err != nil || c.Import.Drop {
 		t.Errorf("drop is %v, %v", c.Import.Drop, err)
-	}
-}
-
-func newParser(t *testing.T) *kong.Kong {
-	t.Helper()
-	k, err := parserFor(&cli{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
-}
-
-// TestFieldFlags: kong makes the same flags of the command's fields.
-func TestFieldFlags(t *testing.T) {
-	k, err := kong.New(&serveCmd{}, kong.NoDefaultHelp())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var want []string
-	for _, f := range k.Model.Flags {
-		want = append(want, f.Name)
-	}
-	got := fieldFlags(reflect.TypeFor[serveCmd]())
-	if slices.Sort(got); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
-		t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 )
 
 // extraFlags are the flags of mongod that have no field in serveCmd: those
@@ -39,23 +37,6 @@ func newExtraFlags(known []string) *extraFlags {
 	}
 	e.fields = reflect.New(reflect.StructOf(fields))
 	return e
-}
-
-// fieldFlags are the names of the flags that a command has as fields, as kong makes them. To
-// ask kong for them would cost a tenth of the time that the server takes to start.
-func fieldFlags(command reflect.Type) (names []string) {
-	for i := range command.NumField() {
-		f := command.Field(i)
-		_, embedded := f.Tag.Lookup("embed")
-		_, positional := f.Tag.Lookup("arg")
-		switch {
-		case embedded && f.Type.Kind() == reflect.Struct:
-			names = append(names, fieldFlags(f.Type)...)
-		case f.IsExported() && !embedded && !positional && f.Tag.Get("kong") != "-":
-			names = append(names, cmp.Or(f.Tag.Get("name"), strings.ToLower(f.Name)))
-		}
-	}
-	return names
 }
 
 // apply writes the flags that set parameters, and returns those without effect.

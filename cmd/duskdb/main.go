@@ -19,12 +19,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
 
-	"github.com/alecthomas/kong"
+	"github.com/duskdb/duskdb/internal/commandline"
+	"github.com/duskdb/duskdb/server"
 )
 
 func main() { os.Exit(run(os.Args[1:])) }
@@ -43,44 +43,35 @@ type cli struct {
 
 	Completion completionCmd `cmd:"" help:"Print a completion script for a shell."`
 	Man        manCmd        `cmd:"" help:"Print the manual page."`
-
-	Versions versionFlag `name:"version" env:"-" help:"Print the versions, in mongod's form."`
 }
 
-// parserFor returns the parser of the command line, which fills c.
-func parserFor(c *cli, more ...kong.Option) (*kong.Kong, error) {
+// describe returns the command line, which fills c.
+func describe(c *cli) *commandline.App {
 	c.Serve = newServe()
-	options := []kong.Option{
-		kong.Name("duskdb"),
-		kong.Description("A MongoDB-compatible server for data that expires. The options of the server: duskdb serve --help."),
-		kong.DefaultEnvars("DUSKDB"),
-		kong.PostBuild(withoutVariables),
-		kong.UsageOnError(),
-		kong.Help(kong.DefaultHelpPrinter),
-		kong.Configuration(func(r io.Reader) (_ kong.Resolver, err error) {
-			c.Serve.file, err = readConfig(r)
-			return c.Serve.file, err
-		}),
-	}
-	return kong.New(c, append(options, more...)...)
+	app := commandline.New(c, commandline.App{
+		Name:    "duskdb",
+		Help:    "A MongoDB-compatible server for data that expires. The options of the server: duskdb serve --help.",
+		Version: fmt.Sprintf("db version v%s\nduskdb v%s\n", server.MongoDBVersion, version), // in mongod's form
+	}, "DUSKDB")
+	withoutVariables(app)
+	return app
 }
 
 // run parses the command line, runs the command and returns the exit code.
 func run(args []string) int {
 	var c cli
-	parser, err := parserFor(&c)
-	if err != nil {
+	app := describe(&c)
+	c.Serve.misspelt = misspelt(app, os.Environ())
+	command, text, err := app.Parse(normalise(args))
+	switch {
+	case errors.Is(err, commandline.ErrHelp):
+		fmt.Print(text)
+		return 0
+	case err != nil:
 		fmt.Fprintln(os.Stderr, "duskdb:", err)
 		return 2
 	}
-	c.Serve.misspelt = misspelt(parser, os.Environ())
-	ctx, err := parser.Parse(normalise(args))
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "duskdb:", err)
-		return 2
-	}
-	err = ctx.Run()
-	if err == nil {
+	if err = command.Run(app); err == nil {
 		return 0
 	}
 	fmt.Fprintln(os.Stderr, "duskdb:", err)
@@ -105,18 +96,17 @@ var places = []string{"uri", "dbpath", "storageURI"}
 // --uri, --dbpath and --storageURI, which say where the data is. Several commands have a
 // --drop, an --out or a --timeout: a variable would set all of them, and could drop a
 // collection that nobody named.
-func withoutVariables(k *kong.Kong) error {
-	for _, command := range k.Model.Children {
+func withoutVariables(app *commandline.App) {
+	for _, command := range app.Commands {
 		if slices.Contains(withVariables, command.Name) {
 			continue
 		}
 		for _, flag := range command.Flags {
 			if !slices.Contains(places, flag.Name) {
-				flag.Envs, flag.Tag.Envs = nil, nil
+				flag.Env = ""
 			}
 		}
 	}
-	return nil
 }
 
 // valuedBooleans are flags of mongod that are followed by true or false.

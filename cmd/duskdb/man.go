@@ -6,15 +6,15 @@ import (
 	"os"
 	"strings"
 
-	"github.com/alecthomas/kong"
+	"github.com/duskdb/duskdb/internal/commandline"
 )
 
 // manCmd prints the manual page, generated from the definitions of the flags.
 type manCmd struct{}
 
 // Run prints the page.
-func (manCmd) Run(ctx *kong.Context) error {
-	return manual(os.Stdout, ctx.Model.Help, verbsOf(ctx.Model.Node))
+func (manCmd) Run(app *commandline.App) error {
+	return manual(os.Stdout, app.Help, verbsOf(app))
 }
 
 // manual writes the page in roff: man -l <(duskdb man).
@@ -112,21 +112,21 @@ func arguments(v verb) string {
 }
 
 // manualFlag writes the entry of one flag.
-func manualFlag(b *strings.Builder, f *kong.Flag) {
+func manualFlag(b *strings.Builder, f *commandline.Flag) {
 	b.WriteString(".TP\n")
-	if f.Short != 0 {
-		fmt.Fprintf(b, "\\fB\\-%c\\fR, ", f.Short)
+	if f.Short != "" {
+		fmt.Fprintf(b, "\\fB\\-%s\\fR, ", f.Short)
 	}
 	fmt.Fprintf(b, "\\fB%s\\fR", roff("--"+f.Name))
 	if !f.IsBool() {
 		fmt.Fprintf(b, "=\\fI%s\\fR", roff(strings.ToUpper(f.Name)))
 	}
 	fmt.Fprintf(b, "\n%s", roff(f.Help))
-	if f.HasDefault && f.Default != "" && !f.IsBool() {
+	if f.Default != "" && !f.IsBool() {
 		fmt.Fprintf(b, " Default: %s.", roff(f.Default))
 	}
-	if len(f.Envs) > 0 {
-		fmt.Fprintf(b, " ($%s)", roff(strings.Join(f.Envs, ", $")))
+	if f.Env != "" {
+		fmt.Fprintf(b, " ($%s)", roff(f.Env))
 	}
 	b.WriteString("\n")
 }

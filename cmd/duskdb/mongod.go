@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/alecthomas/kong"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/duskdb/duskdb/server"
@@ -21,7 +20,7 @@ type likeMongod struct {
 	CacheSize     string `group:"Data" name:"cacheSize" help:"Memory for data that the engine pebble reads from disk: bytes, 256MB, or a percentage of the machine's or container's memory."`
 	KeyFile       string `group:"Access and TLS" name:"keyFile" type:"existingfile" help:"File with the key that members of a replica set share. There is only one member; as in mongod, the option turns access control on."`
 
-	NoScripting bool `group:"Access and TLS" name:"noscripting" help:"Refuse server-side JavaScript: $$where, $$function, $$accumulator and mapReduce."`
+	NoScripting bool `group:"Access and TLS" name:"noscripting" help:"Refuse server-side JavaScript: $where, $function, $accumulator and mapReduce."`
 
 	Word string `arg:"" name:"mongod" optional:"" help:"The word mongod, with which commands of containers begin; no effect."`
 }
@@ -34,17 +33,6 @@ func readyLines(member bool) string {
 		lines += "Transition to primary complete; database writes are now permitted\n"
 	}
 	return lines
-}
-
-// versionFlag is mongod's --version, which prints the version it is compatible
-// with in mongod's form, and its own.
-type versionFlag bool
-
-// BeforeReset prints and ends the program before other flags are parsed.
-func (versionFlag) BeforeReset(app *kong.Kong) error {
-	fmt.Fprintf(app.Stdout, "db version v%s\nduskdb v%s\n", server.MongoDBVersion, version)
-	app.Exit(0)
-	return nil
 }
 
 // engine is the name of the engine that the flag stands for.

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/alecthomas/kong"
+	"github.com/duskdb/duskdb/internal/commandline"
 
 	"github.com/duskdb/duskdb/server"
 )
@@ -146,14 +146,11 @@ func TestKeyFileMode(t *testing.T) {
 // The form is what mongodb-memory-server looks for.
 func TestVersionFlag(t *testing.T) {
 	var c cli
-	var out bytes.Buffer
-	code := -1
-	parser, err := kong.New(&c, kong.Writers(&out, &out), kong.Exit(func(n int) { code = n }))
-	if err != nil {
-		t.Fatal(err)
+	_, out, err := describe(&c).Parse([]string{"--version"})
+	if !errors.Is(err, commandline.ErrHelp) || !regexp.MustCompile(`(?m)^db version v8\.0\.\d+$`).MatchString(out) {
+		t.Errorf("%v:\n%s", err, out)
 	}
-	_, _ = parser.Parse([]string{"--version"})
-	if code != 0 || !regexp.MustCompile(`(?m)^db version v8\.0\.\d+$`).MatchString(out.String()) {
-		t.Errorf("exit code %d:\n%s", code, out.String())
+	if code := run([]string{"--version"}); code != 0 {
+		t.Errorf("exit code %d", code)
 	}
 }

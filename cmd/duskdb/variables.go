@@ -5,23 +5,21 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/alecthomas/kong"
+	"github.com/duskdb/duskdb/internal/commandline"
 )
 
 // misspelt finds variables that differ from those of the server's flags only by their
 // underscores, such as DUSKDB_MEMORYLIMIT, and returns a warning for each. Other unknown
 // variables may be anybody's.
-func misspelt(k *kong.Kong, environ []string) (warnings []string) {
+func misspelt(app *commandline.App, environ []string) (warnings []string) {
 	known, spelt := map[string]bool{}, map[string]string{}
-	for _, command := range k.Model.Children {
+	for _, command := range app.Commands {
 		if command.Name != "serve" {
 			continue
 		}
 		for _, flag := range command.Flags {
-			for _, name := range flag.Envs {
-				known[name] = true
-				spelt[strings.ReplaceAll(name, "_", "")] = name
-			}
+			known[flag.Env] = true
+			spelt[strings.ReplaceAll(flag.Env, "_", "")] = flag.Env
 		}
 	}
 	given := map[string]string{}

@@ -6,12 +6,7 @@ import (
 )
 
 func TestMisspeltVariables(t *testing.T) {
-	var c cli
-	parser, err := parserFor(&c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := misspelt(parser, []string{"DUSKDB_MEMORYLIMIT=1GB", "DUSKDB_MEMORY_LIMIT=1GB", "duskdb_port=1", "DUSKDB_DB_PATH=/x", "DUSKDB_CLIENTS=1", "DUSKDB_ROOT_USERNAME=a", "PATH=/bin"})
+	got := misspelt(describe(&cli{}), []string{"DUSKDB_MEMORYLIMIT=1GB", "DUSKDB_MEMORY_LIMIT=1GB", "duskdb_port=1", "DUSKDB_DB_PATH=/x", "DUSKDB_CLIENTS=1", "DUSKDB_ROOT_USERNAME=a", "PATH=/bin"})
 	want := []string{
 		"The variable DUSKDB_DB_PATH is unknown and has no effect; did you mean DUSKDB_DBPATH?",
 		"The variable DUSKDB_MEMORYLIMIT is unknown and has no effect; did you mean DUSKDB_MEMORY_LIMIT?",

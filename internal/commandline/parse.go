@@ -1,0 +1,224 @@
+package commandline
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+// ErrHelp is the error of a command line that only asks for help, or for the version.
+var ErrHelp = errors.New("help")
+
+// Resolver is a command with values from elsewhere, such as a file that one of its flags names.
+// They are asked for once, when the command line and the variables have been read.
+type Resolver interface {
+	// Resolve returns values by the names of flags; given reports whether the command line
+	// has a flag.
+	Resolve(given func(flag string) bool) (map[string]string, error)
+}
+
+// Parse sets the fields of the command that a command line names, and returns it. If it is
+// [ErrHelp], Text is what to print.
+func (a *App) Parse(args []string) (c *Command, text string, err error) {
+	c = a.command("")
+	if len(args) > 0 {
+		switch named := a.command(args[0]); {
+		case args[0] == "--help" || args[0] == "-h":
+			return nil, a.usage(), ErrHelp
+		case named != nil:
+			c, args = named, args[1:]
+		}
+	}
+	rest, text, err := a.flags(c, args)
+	if err != nil {
+		return nil, text, err
+	}
+	if err := c.arguments(rest); err != nil {
+		return nil, "", err
+	}
+	return c, "", c.complete()
+}
+
+// command finds a command; "" is the default one.
+func (a *App) command(name string) *Command {
+	i := slices.IndexFunc(a.Commands, func(c *Command) bool { return c.Name == name || name == "" && c.Default })
+	if i < 0 {
+		return nil
+	}
+	return a.Commands[i]
+}
+
+// flags sets the flags of a command line, and returns the arguments between them.
+func (a *App) flags(c *Command, args []string) (rest []string, text string, err error) {
+	for len(args) > 0 {
+		arg := args[0]
+		args = args[1:]
+		name, value, attached := strings.Cut(arg, "=")
+		switch {
+		case arg == "--":
+			return append(rest, args...), "", nil
+		case arg == "--help" || arg == "-h":
+			return nil, a.usageOf(c), ErrHelp
+		case arg == "--version":
+			return nil, a.Version, ErrHelp
+		case len(arg) < 2 || arg[0] != '-':
+			rest = append(rest, arg)
+			continue
+		case arg[1] != '-' && len(arg) > 2: // -xVALUE
+			name, value, attached = arg[:2], strings.TrimPrefix(arg[2:], "="), true
+		}
+		f := c.flag(name)
+		switch {
+		case f == nil:
+			return nil, "", fmt.Errorf("unknown flag %s%s", name, c.suggest(name))
+		case !attached && f.IsBool():
+			value = "true"
+		case !attached && len(args) == 0:
+			return nil, "", fmt.Errorf("--%s: expected a value", f.Name)
+		case !attached:
+			value, args = args[0], args[1:]
+		}
+		f.given = true
+		if err := f.assign(value); err != nil {
+			return nil, "", err
+		}
+	}
+	return rest, "", nil
+}
+
+// flag finds a flag by -x or --name.
+func (c *Command) flag(name string) *Flag {
+	for _, f := range c.Flags {
+		if name == "--"+f.Name || name == "-"+f.Short && f.Short != "" || name == "--"+f.Alias && f.Alias != "" {
+			return f
+		}
+	}
+	return nil
+}
+
+// suggest names flags that are like one that does not exist.
+func (c *Command) suggest(name string) string {
+	var like []string
+	for _, f := range c.Flags {
+		if known := "--" + f.Name; !f.Hidden && (strings.HasPrefix(known, name) && len(name) > 2 || distance(known, name) <= 2) {
+			like = append(like, fmt.Sprintf("%q", known))
+		}
+	}
+	switch len(like) {
+	case 0:
+		return ""
+	case 1:
+		return ", did you mean " + like[0] + "?"
+	}
+	return ", did you mean one of " + strings.Join(like, ", ") + "?"
+}
+
+// distance is the number of letters to insert, remove or replace between two words.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(row[j+1]+1, row[j]+1, replaced)
+		}
+	}
+	return row[len(b)]
+}
+
+// assign sets a flag; its errors name it.
+func (f *Flag) assign(text string) error {
+	err := f.parse(text)
+	var enum *enumError
+	switch {
+	case errors.As(err, &enum):
+		return fmt.Errorf("--%s %w", f.Name, err)
+	case err != nil:
+		return fmt.Errorf("--%s: %w", f.Name, err)
+	}
+	return nil
+}
+
+// arguments sets the arguments of the command.
+func (c *Command) arguments(given []string) error {
+	for i, a := range c.Args {
+		if i >= len(given) {
+			if a.Required {
+				return fmt.Errorf("expected %q", "<"+a.Name+">")
+			}
+			break
+		}
+		if err := a.parse(given[i]); err != nil {
+			return fmt.Errorf("<%s> %w", a.Name, err)
+		}
+	}
+	if len(given) > len(c.Args) {
+		return fmt.Errorf("unexpected argument %s", given[len(c.Args)])
+	}
+	return nil
+}
+
+// complete sets the flags that the command line has not: by variables, by the command's
+// resolver, and to their defaults.
+func (c *Command) complete() error {
+	for _, f := range c.Flags {
+		if text, ok := os.LookupEnv(f.Env); ok && !f.set {
+			if err := f.assign(text); err != nil {
+				return err
+			}
+		}
+	}
+	var missing []string
+	resolved, err := c.resolve()
+	if err != nil {
+		return err
+	}
+	for _, f := range c.Flags {
+		text, ok := resolved[f.Name]
+		if f.set {
+			continue
+		}
+		if !ok {
+			text, ok = f.Default, f.Default != ""
+		}
+		switch {
+		case ok:
+			if err := f.assign(text); err != nil {
+				return err
+			}
+		case f.Required:
+			missing = append(missing, "--"+f.Name+"="+f.placeholder())
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("missing flags: %s", strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+// resolve asks the command for values.
+func (c *Command) resolve() (map[string]string, error) {
+	r, ok := c.target.(Resolver)
+	if !ok {
+		return nil, nil
+	}
+	return r.Resolve(func(name string) bool { f := c.flag("--" + name); return f != nil && f.given })
+}
+
+// Run runs the command: its method Run, which may take the program.
+func (c *Command) Run(a *App) error {
+	if r, ok := c.target.(interface{ Run(*App) error }); ok {
+		return r.Run(a)
+	}
+	return c.target.(interface{ Run() error }).Run()
+}
