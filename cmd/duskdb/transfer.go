@@ -12,9 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
-
 	"github.com/duskdb/duskdb/internal/transfer"
 	"github.com/duskdb/duskdb/value"
 )
@@ -86,61 +83,6 @@ func open(name string) (io.ReadCloser, int64, error) {
 		return nil, 0, errors.Join(err, f.Close())
 	}
 	return f, info.Size(), nil
-}
-
-// progress is a bar on terminals, and nothing elsewhere.
-type progress struct{ bar *progressbar.ProgressBar }
-
-// newProgress shows how much of size bytes are done; -1: unknown.
-func newProgress(size int64, quiet bool) *progress {
-	if quiet || !term.IsTerminal(int(os.Stderr.Fd())) {
-		return &progress{}
-	}
-	return &progress{progressbar.DefaultBytes(size)}
-}
-
-// newCounter counts documents, of which there are total, or -1 if that is unknown; it is
-// asked only if somebody sees it.
-func newCounter(quiet bool, total func() int) *progress {
-	if quiet || !term.IsTerminal(int(os.Stderr.Fd())) {
-		return &progress{}
-	}
-	return &progress{progressbar.Default(int64(total()))}
-}
-
-// count sets the number of documents.
-func (p *progress) count(documents int) {
-	if p.bar != nil {
-		_ = p.bar.Set(documents)
-	}
-}
-
-// Write counts bytes.
-func (p *progress) Write(b []byte) (int, error) {
-	p.add(int64(len(b)))
-	return len(b), nil
-}
-
-// add counts bytes.
-func (p *progress) add(bytes int64) {
-	if p.bar != nil {
-		_ = p.bar.Add64(bytes)
-	}
-}
-
-// complain prints the error of a document, above the bar.
-func (p *progress) complain(file string, err error) {
-	if p.bar != nil {
-		_ = p.bar.Clear()
-	}
-	fmt.Fprintf(os.Stderr, "%s: %v\n", file, err)
-}
-
-func (p *progress) end() {
-	if p.bar != nil {
-		_ = p.bar.Exit()
-		fmt.Fprintln(os.Stderr)
-	}
 }
 
 // parseFlag reads a document on the command line, or nil.
