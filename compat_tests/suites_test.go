@@ -20,11 +20,11 @@ import (
 // its package.
 type suite struct {
 	name   string
-	list   string // of exceptions, suites/LIST.txt; "": that of its name
+	list   string // name of the list of exceptions, suites/LIST.txt; "": the suite's own
 	tests  program
-	member bool // of a replica set: more of the tests apply
+	member bool // the server is a member of a replica set: more of the tests apply
 	shared bool // two servers over the same data, which look like mongos
-	lb     bool // and a load balancer before them
+	lb     bool // two servers behind a load balancer
 	pg     bool // the data are in PostgreSQL
 	all    bool // only with DUSKDB_COMPAT_ALL: slow, and mostly the same as another
 }

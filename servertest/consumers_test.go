@@ -20,8 +20,8 @@ import (
 // mqStep is one command of a client on a queue, with its result.
 type mqStep struct {
 	kind    string  // send, receive, remove, complete, abandon, defer, recall, dead
-	numbers []int64 // that it got or worked on; none: the queue was empty
-	max     int     // of a receive
+	numbers []int64 // messages that it got or worked on; none: the queue was empty
+	max     int     // maximum number of a receive
 }
 
 // mqModel is a queue that is used by one client at a time: a receive gets the

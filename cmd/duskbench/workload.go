@@ -109,7 +109,7 @@ type request struct {
 	session sessionState
 	expired expiredDocs
 	worker  int // the number of this worker
-	workers int // and of all
+	workers int // number of all workers
 
 	db   *mongo.Database // the driver's; nil without it
 	b    value.Builder

@@ -121,7 +121,7 @@ func (c *Catalog) Roles(db string, withBuiltin bool) (roles []*Role, err error) 
 type inherited struct {
 	roles        []*Role // direct and inherited roles
 	privileges   []Privilege
-	restrictions []value.Doc // of the roles that have some
+	restrictions []value.Doc // those of the roles that have some
 }
 
 // resolve collects roles and everything that they inherit. It skips roles that

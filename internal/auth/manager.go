@@ -16,7 +16,7 @@ import (
 type Options struct {
 	Engine     storage.Engine
 	Clock      clock.Clock                // the real one
-	Mechanisms func() []string            // that are enabled
+	Mechanisms func() []string            // the names of the enabled mechanisms
 	Iterations func(mechanism string) int // for new credentials
 	// FailedDelay is the least delay of the reply to a failed login; nil: no
 	// delay.
@@ -27,14 +27,14 @@ type Options struct {
 
 // Manager reads users and caches them compiled. It is safe for concurrent use.
 type Manager struct {
-	options   Options
-	throttle  *Throttle
-	secret    [32]byte      // of fake credentials
-	forgotten atomic.Uint64 // how often Invalidate was called
-	mu        sync.RWMutex
-	users     map[Name]*User
-	of        version       // of users
-	populated atomic.Uint64 // the stamp at which a user was seen to exist
+	options      Options
+	throttle     *Throttle
+	secret       [32]byte      // key of fake credentials
+	forgotten    atomic.Uint64 // how often Invalidate was called
+	mu           sync.RWMutex
+	users        map[Name]*User
+	usersVersion version       // version at which users was compiled
+	populated    atomic.Uint64 // the stamp at which a user was seen to exist
 }
 
 // New makes a Manager.
@@ -122,8 +122,8 @@ func sameUser(old, now *User) *User {
 func (m *Manager) remember(u *User) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.of != u.version {
-		m.of = u.version
+	if m.usersVersion != u.version {
+		m.usersVersion = u.version
 		clear(m.users)
 	}
 	m.users[u.Name] = u

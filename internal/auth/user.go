@@ -19,7 +19,7 @@ type User struct {
 	Privileges []Privilege
 
 	set     privilegeSet
-	version version // of the users and roles it was made of; zero: unknown
+	version version // version of the users and roles it was made of; zero: unknown
 }
 
 // May reports whether the user may do an action on a target. A nil user may do

@@ -21,8 +21,8 @@ var (
 
 // Limit bounds what columns may become: together, if they share it.
 type Limit struct {
-	Rows  int // of one column
-	Bytes int // that are left
+	Rows  int // maximum number of rows of one column
+	Bytes int // bytes that are left
 }
 
 // Decode reads a column, and calls add for the value of each row, in order; it is

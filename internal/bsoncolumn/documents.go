@@ -14,7 +14,7 @@ var errEnd = errors.New("end")
 type documents struct {
 	d      *decoder
 	arrays bool      // arrays have fields of their own
-	fields []*series // of the scalars of the reference document, in its order
+	fields []*series // series of the scalars of the reference document, in its order
 	at     int       // the next field
 }
 

@@ -17,7 +17,7 @@ type series struct {
 	// differences of differences, they are the last difference, and base the value.
 	hi, lo uint64
 	base   uint64
-	scale  int // of doubles: an index of scales, or asBits
+	scale  int // scale of doubles: an index of scales, or asBits
 }
 
 // scales are the factors that make doubles integers; asBits stands for the bits of

@@ -15,7 +15,7 @@ type layout struct {
 	slots      int
 	zeroBits   uint // bits for the number of zeros
 	unit       uint // zeros that one of them stands for
-	bits       uint // of the slot, with those for the zeros
+	bits       uint // size of the slot, with the bits for the zeros
 	selectors  uint // bits before the first slot
 	repeatsAll bool // a run of the last slot of the word before
 }
@@ -67,7 +67,7 @@ func layoutOf(word uint64) (l layout, ok bool) {
 // words reads the slots of a sequence of words.
 type words struct {
 	rest []byte // words that have not been begun
-	word uint64 // from its next slot on
+	word uint64 // what is left of the word, from its next slot on
 	layout
 	left int  // slots of the word
 	last slot // before the first one: zero

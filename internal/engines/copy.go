@@ -16,7 +16,7 @@ import (
 type Copied struct {
 	Collections int64
 	Records     int64
-	Bytes       int64 // of the documents
+	Bytes       int64 // size of the documents
 	Indexes     int64
 }
 
@@ -132,8 +132,8 @@ type imprint struct {
 	info    *storage.Info
 	count   int64
 	size    int64
-	entries []int64           // of each index
-	hash    [sha256.Size]byte // of all records, with ids and instants
+	entries []int64           // number of entries by index
+	hash    [sha256.Size]byte // hash of all records, with ids and instants
 }
 
 // newImprint reads a collection. each is called with every record, and end after

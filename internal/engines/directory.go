@@ -32,7 +32,7 @@ func (e *MismatchError) Error() string {
 // ForeignError reports a directory that contains the data of another server.
 type ForeignError struct {
 	Dir   string
-	Owner string   // whose data they are
+	Owner string   // name of the engine whose data they are
 	Found []string // files that say so
 }
 

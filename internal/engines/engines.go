@@ -25,8 +25,8 @@ const Default = "bunt"
 
 // Options open an engine. What an engine has no use for has no effect.
 type Options struct {
-	Path          string // of the data directory, or Memory
-	URI           string // of the database of an engine that is remote
+	Path          string // data directory, or Memory
+	URI           string // database of a remote engine
 	MustExist     bool   // fail if that database has no data of the engine
 	Indexer       storage.Indexer
 	Clock         clock.Clock // nil: the system's
@@ -36,8 +36,8 @@ type Options struct {
 	// CompactMinBytes is the least size at which a log is compacted in the
 	// background; 0: the engine's default, negative: never.
 	CompactMinBytes int64
-	FileMode        os.FileMode                   // of new files; 0: 0600
-	Version         string                        // of DuskDB, which is noted in the directory; "": it is not
+	FileMode        os.FileMode                   // mode of new files; 0: 0600
+	Version         string                        // version of DuskDB, which is noted in the directory; "": it is not
 	Progress        func(read, size int64)        // called while a log is read at the start; may be nil
 	Indexing        func(done, total int64)       // called while the indexes are built after that; may be nil
 	Fault           func(step, path string) error // makes operations on the disk fail in tests; may be nil

@@ -10,8 +10,8 @@ import (
 // Location is where an engine has its data.
 type Location struct {
 	Engine string
-	Path   string // of a directory
-	URI    string // of a database
+	Path   string // path of a directory
+	URI    string // address of a database
 }
 
 // schemes are those of the URIs of a database.

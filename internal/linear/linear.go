@@ -29,7 +29,7 @@ const (
 type Operation struct {
 	Number int // which one
 	Kind   Kind
-	Value  int64 // to write or to add
+	Value  int64 // value to write or to add
 }
 
 // Random returns an operation on one of some numbers.

@@ -20,9 +20,9 @@ const (
 // Operation describes the failed operation, as far as labels depend on it.
 type Operation struct {
 	InTransaction  bool // runs in a multi-document transaction
-	CommitOrAbort  bool // is commitTransaction or abortTransaction
+	CommitOrAbort  bool // the command is commitTransaction or abortTransaction
 	RetryableWrite bool // carries txnNumber outside a transaction
-	NothingWritten bool // is known to have changed nothing
+	NothingWritten bool // the command is known to have changed nothing
 	ChangeStream   bool // opens a change stream or reads from one
 	WriteConcern   Code // code of the writeConcernError, 0 if none
 }

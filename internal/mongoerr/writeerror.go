@@ -11,9 +11,9 @@ import (
 type WriteError struct {
 	Index      int // position of the statement in the batch
 	Err        *Error
-	KeyPattern value.Doc // of a duplicate key: the index's key pattern
-	KeyValue   value.Doc // of a duplicate key: the key that exists already
-	ErrInfo    value.Doc // of a failed validation: the rules not satisfied
+	KeyPattern value.Doc // key pattern of the index, for a duplicate key
+	KeyValue   value.Doc // the key that exists already, for a duplicate key
+	ErrInfo    value.Doc // the rules not satisfied, for a failed validation
 }
 
 // Names of the extra fields of an [Error] that become fields of a

@@ -87,9 +87,9 @@ func (t *Trips) serve(client net.Conn) {
 type requests struct {
 	rest       []byte
 	begun      bool              // the first message, which has no type, is over
-	statements map[string]string // that are prepared
+	statements map[string]string // texts of the prepared statements, by name
 	waits      bool              // for the answer to what it has sent
-	listens    bool              // to notifications, as only the connection of the beats does
+	listens    bool              // it listens to notifications, as only the heartbeat's connection does
 }
 
 // take returns how many requests end in a part of what is sent.

@@ -45,10 +45,10 @@ func main() {
 
 // release is what is made, and of what.
 type release struct {
-	root      string // of the source tree
+	root      string // directory of the source tree
 	out       string
 	version   version
-	date      time.Time // of every file in every archive
+	date      time.Time // date of every file in every archive
 	platforms []platform
 	docs      docs
 	url       string   // where the files are downloaded from; "": the release on GitHub

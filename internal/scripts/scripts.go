@@ -44,7 +44,7 @@ func Play(t *testing.T, folder string, begin func(t *testing.T) func(where, line
 type Case struct {
 	What string
 	Want string // the result, or the message of the error
-	Code int32  // of the error, 0 for a result
+	Code int32  // code of the error, 0 for a result
 }
 
 // Fails reports whether an error is wanted.

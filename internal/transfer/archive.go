@@ -37,7 +37,7 @@ type archive struct {
 	*dump
 	in     *bufio.Reader
 	colls  map[string]*restored   // by the namespace of their blocks
-	crcs   map[string]hash.Hash64 // of the collections that have begun
+	crcs   map[string]hash.Hash64 // checksums of the collections that have begun
 	failed map[string]bool        // namespaces whose blocks are not restored, which was said
 }
 

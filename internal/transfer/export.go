@@ -21,7 +21,7 @@ type ExportOptions struct {
 	Skip, Limit int64
 
 	CSV       bool
-	NoHeader  bool // of CSV
+	NoHeader  bool // CSV without its first line
 	Array     bool // JSON: one array instead of one line each
 	Canonical bool // JSON: extended JSON that keeps all types apart
 	Pretty    bool // JSON: lines are broken and indented

@@ -59,7 +59,7 @@ type importer struct {
 	ImportOptions
 	to     Runner
 	res    Result
-	verb   string // of the batch: insert, update or delete
+	verb   string // command of the batch: insert, update or delete
 	seq    wire.Sequence
 	lines  []int
 	source Source

@@ -16,7 +16,7 @@ import (
 // follow each other, with or without line breaks inside.
 type jsonSource struct {
 	in    *bufio.Reader
-	line  int  // of the next byte
+	line  int  // line of the next byte
 	begun bool // the kind of file is known
 	array bool
 	only  bool // only an array is accepted

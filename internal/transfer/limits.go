@@ -45,7 +45,7 @@ func checkJSON(text []byte) error {
 type nesting struct {
 	depth, elements int
 	quoted, escaped bool
-	length          int // of the string; what an escape stands for counts, not its text
+	length          int // length of the string; what an escape stands for counts, not its text
 }
 
 // step reads the next byte.

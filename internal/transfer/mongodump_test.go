@@ -20,7 +20,7 @@ var record = flag.Bool("record", false, "write testdata/mongodump.* with the mon
 
 // restoring are the forms of a dump, and what reads them.
 var restoring = map[string]struct {
-	flags   []string // of mongodump, before the place
+	flags   []string // flags of mongodump, before the place
 	restore func(transfer.Runner, string, transfer.DumpOptions) (transfer.Result, error)
 }{
 	"directory":        {[]string{"--out"}, transfer.RestoreDump},

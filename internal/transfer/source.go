@@ -26,7 +26,7 @@ const (
 // LineError is the error of one document of a file.
 type LineError struct {
 	Line int    // number of the line or document, counted from 1
-	Unit string // of Line; "": lines
+	Unit string // what Line counts; "": lines
 	Err  error
 	Stop bool // the import must stop
 }

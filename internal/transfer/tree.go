@@ -17,7 +17,7 @@ type tree struct {
 	arrays bool           // names that are numbers make arrays
 	array  bool           // this is one
 	all    bool           // no field is left out: the elements of arrays are in order
-	places map[string]int // of the names, once there are many
+	places map[string]int // positions of the names, once there are many
 }
 
 // few is the number of names up to which they are searched one by one.

@@ -19,7 +19,7 @@ type bomb struct {
 	name    string
 	command func() value.Doc // without $db
 	deaf    bool             // the client does not read the replies
-	exhaust bool             // they are those of an exhaust cursor of the collection large
+	exhaust bool             // the replies are those of an exhaust cursor of the collection large
 	short   bool             // also with -short
 }
 

@@ -35,7 +35,7 @@ type bank struct {
 
 	mu      sync.Mutex
 	acked   map[string]time.Time // marks of what was acknowledged
-	answers map[string]bool      // of the counters, to see none twice
+	answers map[string]bool      // values of the counters, to see none twice
 	queue   deliveries
 	streams []*watcher
 	lists   []*listClient

@@ -16,7 +16,7 @@ type proxy struct {
 	mu      sync.Mutex
 	to      string
 	refuses bool
-	delay   time.Duration // of each piece of data
+	delay   time.Duration // delay of each piece of data
 	held    chan struct{} // while nothing gets through: closed at its end
 	tears   int           // how many pieces of data get through by half, before the connection ends
 	conns   map[net.Conn]bool

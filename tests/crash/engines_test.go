@@ -187,7 +187,7 @@ var storageEngines = []string{"bunt", "pebble"}
 type place struct {
 	engine, dir string
 	name        string   // for duskdb copy
-	args        []string // of a server
+	args        []string // arguments of a server
 }
 
 func directory(engine, dir string) place {

@@ -104,7 +104,7 @@ func numbers(d value.Doc) (list []int) {
 type listClient struct {
 	id      int
 	rnd     *rand.Rand
-	number  int64       // of the transaction, in its session
+	number  int64       // number of the transaction in its session
 	token   value.Value // by which other servers of a cluster find its outcome
 	history []*history.Txn
 	err     error

@@ -16,7 +16,7 @@ import (
 // to which the seconds of the policy are added.
 type aging struct {
 	name    string
-	seconds int64 // of the policy, as acknowledged
+	seconds int64 // seconds of the policy, as acknowledged
 	asked   int64 // differs from seconds while a change was not answered
 	docs    map[int64]int64
 	gone    map[int64]bool // moved, for certain

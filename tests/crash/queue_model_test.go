@@ -25,7 +25,7 @@ type letter struct {
 	deliveries int32
 	enqueued   int64
 	ttl        int64 // 0: lives for ever
-	due        int64 // of a scheduled one
+	due        int64 // when a scheduled message is due
 	reason     string
 
 	until int64       // end of the lock, 0: not locked

@@ -19,14 +19,14 @@ import (
 // of the repetition, #j the next one, #u the number with twelve digits,
 // and #start an option that only the first statement of a transaction has.
 type growth struct {
-	name   string   // of the operator, and of what there are n
+	name   string   // name of the operator, and of what there are n
 	run    string   // what is measured
 	before []string // runs before each measurement
 	scale  int      // percent of the normal n, 0: 100
 	limit  int      // the largest n that the server accepts, 0: any
 	fails  bool     // the command fails: the server does not support it, or not here
 	each   bool     // run is sent n times, once for each #i
-	then   string   // is sent at the end
+	then   string   // a command that is sent at the end
 }
 
 // cases is the whole table: the cases of each kind of name.

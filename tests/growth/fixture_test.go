@@ -45,8 +45,8 @@ type server struct {
 	*commandtest.Server
 	n      int
 	cursor int64         // the last that a command has opened
-	number int64         // of the next retryable write or transaction
-	tokens []value.Value // of the last received messages
+	number int64         // number of the next retryable write or transaction
+	tokens []value.Value // lock tokens of the last received messages
 }
 
 func newServer(tb testing.TB, n int) *server {

@@ -250,7 +250,7 @@ var boundedMaps = map[string]string{
 	"storage/postgres.members.wanted":               "the jobs of servers: those that the program has, and the databases that servers work on",
 	"storage/postgres.sizes.m":                      "maxSizes, then it begins again",
 	"storage/postgres.store.claimants":              "open transactions",
-	"timeseries.Catalog.series":                     "mostSeries, the least recently used goes",
+	"timeseries.Catalog.series":                     "maxSeries, the least recently used goes",
 	"timeseries.Unpacker.only":                      "the fields of one query",
 	"ttl.Agenda.places":                             "made anew from the catalog, which removes what is gone",
 	"ttl.Agenda.queues":                             "made anew from the catalog, which removes what is gone",
