@@ -3,8 +3,8 @@ package canonical
 import (
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/internal/reserved"
+	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/storage"
-	"github.com/duskdb/duskdb/value"
 )
 
 // BucketsOf is the collection that holds the buckets of a time series.
@@ -13,13 +13,9 @@ func BucketsOf(ns storage.Namespace) storage.Namespace {
 }
 
 // BucketHint turns a hint on measurements into one on buckets.
-func BucketHint(m *catalog.Meta, hint value.Value) (value.Value, error) {
-	if hint.Kind() != value.KindDocument || hint.Doc().IsEmpty() {
-		return hint, nil
+func BucketHint(m *catalog.Meta, hint plan.Hint) (_ plan.Hint, err error) {
+	if hint.Key != nil {
+		hint.Key, err = m.Series.BucketKey(hint.Key)
 	}
-	if _, natural := Natural(hint.Doc()); natural {
-		return hint, nil
-	}
-	key, err := m.Series.BucketKey(hint.Doc())
-	return value.Document(key), err
+	return hint, err
 }

@@ -13,5 +13,5 @@
 //     for.
 //
 // The planner (package query/plan) knows nothing of storage: [PlanCollection] describes a
-// collection to it, [SetHint] a hint, [BySettings] what query settings allow.
+// collection to it, [HintOf] a hint, [BySettings] what query settings allow.
 package canonical

@@ -13,7 +13,7 @@ import (
 // Shape is what queries have in common that differ in values only: operators
 // and paths of the filter, the sort, the projection, the collation.
 func (q *Query) Shape() uint64 {
-	return QueryShape(q.Matcher, q.Sort, q.Projection, CollationDoc(q.Collator))
+	return QueryShape(q.Matcher, q.Sort, q.Command.Projection, CollationDoc(q.Collator))
 }
 
 // QueryShape hashes the shape of a query; see [Query.Shape].

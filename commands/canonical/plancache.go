@@ -14,7 +14,7 @@ const mostCachedQuery = 16 << 10
 // CacheKey returns the key of a query in the plan cache, 0 if the query is not cached.
 func (q *Query) CacheKey(m *catalog.Meta) uint64 {
 	if len(m.Indexes) < 3 || m.Plans == nil || q.Matcher == nil || q.Near != nil || q.Distinct != "" ||
-		!q.Hint.IsMissing() || q.Min != nil || q.Max != nil {
+		!q.Hint.IsZero() || q.Min != nil || q.Max != nil {
 		return 0
 	}
 	key := q.Shape()
@@ -27,22 +27,32 @@ func (q *Query) CacheKey(m *catalog.Meta) uint64 {
 // described is the query as $planCacheStats shows it.
 func (q *Query) described() value.Doc {
 	b := value.NewBuilder()
-	b.Document("query", kernel.OrEmpty(q.Filter)).Document("sort", kernel.OrEmpty(q.Sort)).Document("projection", kernel.OrEmpty(q.Projection))
+	b.Document("query", kernel.OrEmpty(q.Filter)).Document("sort", kernel.OrEmpty(q.Sort)).Document("projection", kernel.OrEmpty(q.Command.Projection))
 	if d := CollationDoc(q.Collator); d != nil {
 		b.Document("collation", d)
 	}
 	return b.Doc()
 }
 
-// RememberPlan notes how a query was planned.
-func RememberPlan(c *kernel.Call, m *catalog.Meta, key uint64, q *Query, pq *plan.Query, p *plan.Plan, filtered, failed bool) {
-	choice, ok := p.Choice(pq)
+// Planned is how a query was planned.
+type Planned struct {
+	Query    *Query
+	Input    *plan.Query // Query as the planner saw it
+	Plan     *plan.Plan
+	Filtered bool // by an index filter
+	Replaces bool // the cached plan no longer fits
+}
+
+// RememberPlan stores how a query was planned in the plan cache of its collection.
+func RememberPlan(m *catalog.Meta, key uint64, now int64, d Planned) {
+	q, p := d.Query, d.Plan
+	choice, ok := p.Choice(d.Input)
 	if !ok {
 		return
 	}
-	m.Plans.Chosen(key, choice, failed, func() *catalog.CachedPlan {
-		e := &catalog.CachedPlan{Created: c.Now, Key: PlanCacheKey(q, p), Shape: q.Shape(), Filter: filtered}
-		if len(q.Filter)+len(q.Sort)+len(q.Projection) <= mostCachedQuery {
+	m.Plans.Chosen(key, choice, d.Replaces, func() *catalog.CachedPlan {
+		e := &catalog.CachedPlan{Created: now, Key: PlanCacheKey(q, p), Shape: q.Shape(), Filter: d.Filtered}
+		if len(q.Filter)+len(q.Sort)+len(q.Command.Projection) <= mostCachedQuery {
 			e.Query, e.Stages = q.described(), p.Described(q.Matcher, q.Sort)
 			e.Candidates = q.candidates(p, e.Stages)
 		}

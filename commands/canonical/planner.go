@@ -20,8 +20,8 @@ func LookupID(q *plan.Query, m *catalog.Meta) *plan.Plan {
 	return nil
 }
 
-// SetHint reads the hint of a query, which [CheckHint] has passed.
-func SetHint(h *plan.Hint, v value.Value) {
+// HintOf reads the hint of a command, which [CheckHint] has passed.
+func HintOf(v value.Value) (h plan.Hint) {
 	switch v.Kind() {
 	case value.KindString:
 		h.Name, h.Nameless = v.Str(), v.Str() == ""
@@ -32,6 +32,7 @@ func SetHint(h *plan.Hint, v value.Value) {
 			h.Key = v.Doc()
 		}
 	}
+	return h
 }
 
 // PlanCollection describes a collection to the planner, with the index of that

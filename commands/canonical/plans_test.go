@@ -11,7 +11,6 @@ import (
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/storage"
-	"github.com/duskdb/duskdb/value"
 )
 
 // used returns the index that a find uses, "" for a scan of the collection.
@@ -97,7 +96,7 @@ func TestCacheKey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q := &canonical.Query{Filter: filter, Matcher: m}
+		q := &canonical.Query{Filter: filter, Query: plan.Query{Matcher: m}}
 		change(q)
 		return q
 	}
@@ -109,7 +108,7 @@ func TestCacheKey(t *testing.T) {
 		t.Errorf("a query that an index may cover has the key %d, without fields %d", key, plain)
 	}
 	for name, change := range map[string]func(*canonical.Query){
-		"hint":     func(q *canonical.Query) { q.Hint = value.String("a") },
+		"hint":     func(q *canonical.Query) { q.Hint.Name = "a" },
 		"min":      func(q *canonical.Query) { q.Min = harness.Relaxed(`{a: 1}`) },
 		"max":      func(q *canonical.Query) { q.Max = harness.Relaxed(`{a: 1}`) },
 		"near":     func(q *canonical.Query) { q.Near = &match.Near{} },

@@ -7,6 +7,7 @@ import (
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/internal/mongoerr"
+	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/collation"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/query/match"
@@ -15,43 +16,46 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Query is a compiled filter with all that decides how records are
-// found: the common part of find, count, distinct, update, delete and the
-// head of an aggregation.
+// Query is a compiled query: the common part of find, count, distinct, update, delete and
+// the head of an aggregation.
 type Query struct {
-	Filter     value.Doc
-	Matcher    *match.Matcher
-	Near       *match.Near // of the filter, nil if it has none
-	Sort       value.Doc
-	Hint       value.Value
-	Min, Max   value.Doc
-	Limit      int64          // at most so many are needed; 0: no limit
-	NearAll    bool           // a $near returns all records; Limit does not apply to it
-	Counted    bool           // a part of a query whose use of an index has been counted
-	Fields     []string       // that the result is made of; nil: whole documents
-	Distinct   string         // the path whose distinct values are enough; "": all documents
-	Last       bool           // with Distinct: the last document of each value in the order of the sort
-	Grouped    bool           // the values are for a $group, which does not unwind arrays
-	Collator   value.Collator // of the operation
-	Scope      *expr.Scope
+	plan.Query                 // what the planner knows of it; [Query.ForPlanner] sets the rest
+	Filter     value.Doc       // the filter that Matcher was compiled from
+	Near       *match.Near     // the $near in the filter, nil if it has none
+	NearAll    bool            // a $near returns all records; Limit does not apply to it
+	Counted    bool            // a part of a query whose use of an index has been counted
+	Distinct   string          // the path whose distinct values are enough; "": all documents
+	Last       bool            // with Distinct: the last document of each value in the order of the sort
+	Grouped    bool            // the values are for a $group, which does not unwind arrays
+	Collator   value.Collator  // the order of strings in the operation
+	Scope      *expr.Scope     // the variables that expressions may use
 	Meta       []expr.MetaKind // metadata that each document must have, besides that of the filter
-	Projection value.Doc       // for the shape of the query
-	Asked      plan.Asked
-	Upsert     bool // the filter also defines the document to insert
+	Upsert     bool            // the filter also defines the document to insert
 }
 
-// Needs are the paths that the planner must know to be in an index to do
-// without records; nil if records are needed in any case, as where it depends
-// on them who may see a document and how.
-func (q *Query) Needs(info *storage.Info) []string {
-	m := catalog.Of(info)
-	switch {
-	case q.Near != nil, !m.KeysSuffice(), slices.Contains(q.Meta, expr.MetaExpiresAt):
-		return nil
-	case m.MayHide() && q.Distinct != "": // the first document of a value may have expired
-		return nil
+// ForPlanner returns the query as it is planned over a collection. implied are the
+// conditions that follow from its $expr.
+func (q *Query) ForPlanner(info *storage.Info, implied []match.Node) plan.Query {
+	m, p := catalog.Of(info), q.Query
+	p.NS, p.Collation, p.Implied = info.Namespace.String(), CollationDoc(q.Collator), implied
+	if q.needsRecords(m) {
+		p.Fields = nil
 	}
-	return q.Fields
+	m.ResolveHint(&p.Hint)
+	if n, natural := Natural(q.Sort); natural {
+		p.Sort = nil
+		if p.Hint.IsZero() {
+			p.Hint.Natural = n
+		}
+	}
+	return p
+}
+
+// needsRecords reports whether no index covers the query, as where a record decides who may
+// see the document and how.
+func (q *Query) needsRecords(m *catalog.Meta) bool {
+	return q.Near != nil || !m.KeysSuffice() || slices.Contains(q.Meta, expr.MetaExpiresAt) ||
+		m.MayHide() && q.Distinct != "" // the first document of a value may have expired
 }
 
 // OperationCollation reads a command's collation; without one, the
@@ -179,4 +183,17 @@ func PointID(filter value.Doc) (value.Value, bool) {
 		}
 	}
 	return v, !it.Next()
+}
+
+// FromRequest returns the query for the documents that a pipeline asks for.
+func FromRequest(r *agg.Request, hint plan.Hint) (*Query, error) {
+	q := &Query{
+		Filter: r.Filter, Distinct: r.Distinct, Last: r.Last, Grouped: true, Collator: r.Collation, Meta: r.Meta,
+		Query: plan.Query{Matcher: r.Matcher, Sort: r.Sort, Limit: r.Limit, Fields: r.Fields, Hint: hint},
+	}
+	var err error
+	if q.Matcher == nil {
+		q.Matcher, err = match.Compile(q.Filter, match.Options{Collation: q.Collator})
+	}
+	return q, err
 }

@@ -183,19 +183,17 @@ func TestCollations(t *testing.T) {
 }
 
 // A hint is read as a name, a direction of $natural or a key pattern.
-func TestSetHint(t *testing.T) {
+func TestHintOf(t *testing.T) {
 	t.Parallel()
 	for hint, want := range map[string]plan.Hint{
 		`{h: "a"}`: {Name: "a"}, `{h: ""}`: {Nameless: true}, `{h: {$natural: -1}}`: {Natural: -1}, `{h: {$natural: 1}}`: {Natural: 1}, `{h: {}}`: {},
 	} {
-		var h plan.Hint
-		canonical.SetHint(&h, harness.Relaxed(hint).Lookup("h"))
+		h := canonical.HintOf(harness.Relaxed(hint).Lookup("h"))
 		if fmt.Sprint(h) != fmt.Sprint(want) {
 			t.Errorf("%s: %+v, want %+v", hint, h, want)
 		}
 	}
-	var h plan.Hint
-	canonical.SetHint(&h, value.Document(harness.Relaxed(`{a: 1}`)))
+	h := canonical.HintOf(value.Document(harness.Relaxed(`{a: 1}`)))
 	if h.Key.String() != "{ a: 1 }" {
 		t.Errorf("hint of a key pattern: %+v", h)
 	}

@@ -63,12 +63,8 @@ func beginCount(c *kernel.Call, ns storage.Namespace, a *exec.CountArgs, limit i
 	}
 	x := exec.NewExecution(c)
 	x.Env.Bare = true // as in mongod, which has them only in aggregate, find and updates
-	q := canonical.Query{Filter: a.Query, Hint: a.Hint, Fields: []string{}}
-	if q.Collator, err = canonical.OperationCollation(a.Collation, m); err != nil {
-		return 0, nil, err
-	}
-	x.Env.Collation = q.Collator
-	if err := canonical.CompileFilter(c, &q, m); err != nil || info == nil {
+	q := a.Canonical()
+	if err := x.Compile(&q, m, a.Collation, nil); err != nil || info == nil {
 		return 0, nil, err
 	}
 	if n, ok, err := exec.CountWhole(c, info, &q); ok || err != nil {

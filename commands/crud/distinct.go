@@ -89,7 +89,8 @@ func (d *distinct) openRecords(info *storage.Info, collator value.Collator) (err
 	x := exec.NewExecution(d.c)
 	x.Env.Bare = true // as in mongod, which has them only in aggregate, find and updates
 	x.Env.Collation = collator
-	q := canonical.Query{Filter: d.a.Query, Hint: d.a.Hint, Collator: collator, Fields: []string{d.a.Key}, Distinct: d.a.Key}
+	q := d.a.Canonical()
+	q.Collator = collator
 	if err := canonical.CompileFilter(d.c, &q, catalog.Of(info)); err != nil || info == nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package crud
 
 import (
+	"github.com/duskdb/duskdb/commands/canonical"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/explain"
@@ -98,17 +99,16 @@ func explainWrite(c *kernel.Call, m *write.Modification, stage string, body valu
 	if catalog.Of(info).Kind == catalog.View {
 		return catalog.NotOnView(m.NS)
 	}
-	e, err := explain.New(c, m.NS, info, m.Filter, m.Sort, m.Hint, m.Collation, m.Let, verbosity)
-	if err != nil {
-		return err
-	}
 	run, err := write.Compile(c, m, info)
 	if err != nil {
 		return err
 	}
-	run.Query.Matcher = e.Query.Matcher // a look-up by _id is not compiled
-	e.Change, e.Exec, e.Query = run, run.Exec, &run.Query
-	e.Exec.Explained = true
-	e.Shape.Write = stage
+	if run.Query.Matcher == nil { // a look-up by _id is not compiled
+		if err := canonical.CompileFilter(c, &run.Query, catalog.Of(info)); err != nil {
+			return err
+		}
+	}
+	e := explain.New(run.Exec, m.NS, info, &run.Query, verbosity)
+	e.Change, e.Shape.Write = run, stage
 	return e.Append(body)
 }

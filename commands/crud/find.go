@@ -47,7 +47,7 @@ func runFind(c *kernel.Call) error {
 }
 
 // beginFind opens a find, and reads its first documents if they are wanted in the first
-// batch. It is apart from runFind so that finds by _id do not allocate for it.
+// batch. It is a function of its own so that finds by _id do not allocate its closure.
 func beginFind(c *kernel.Call, ns storage.Namespace, a *exec.FindArgs, size int64) (f *exec.Finder, err error) {
 	err = c.InOneView(func() error {
 		if f, err = openFind(c, ns, a); err == nil && size != 0 {
@@ -58,7 +58,13 @@ func beginFind(c *kernel.Call, ns storage.Namespace, a *exec.FindArgs, size int6
 	return f, err
 }
 
-// openFind compiles a find and opens its iterator.
+// openFind compiles a find and opens its iterator, all in one view:
+//
+//  1. It refuses options that contradict each other or the transaction.
+//  2. It looks for the collection. A find on a view or a time series becomes a pipeline.
+//  3. It compiles the filter with the collation and the variables, and the projection.
+//  4. It notes which metadata and which fields the result needs: an index may have them all.
+//  5. It plans the query and opens the chain of iterators (Finder.Open).
 func openFind(c *kernel.Call, ns storage.Namespace, a *exec.FindArgs) (*exec.Finder, error) {
 	if err := a.Check(); err != nil {
 		return nil, err
@@ -69,7 +75,7 @@ func openFind(c *kernel.Call, ns storage.Namespace, a *exec.FindArgs) (*exec.Fin
 	if err := c.ExpectUUID(ns, a.UUID); err != nil {
 		return nil, err
 	}
-	info, err := exec.Lookup(c, ns)
+	info, err := exec.Lookup(c, ns) // step 2
 	if err != nil {
 		return nil, err
 	}
@@ -80,25 +86,16 @@ func openFind(c *kernel.Call, ns storage.Namespace, a *exec.FindArgs) (*exec.Fin
 	if err := write.NoteRead(c, info); err != nil {
 		return nil, err
 	}
-	f := &exec.Finder{Exec: exec.NewExecution(c), What: exec.FindFailed}
-	q := &f.Query
-	q.Filter, q.Sort, q.Projection, q.Hint, q.Min, q.Max = a.Filter, a.Sort, a.Projection, a.Hint, a.Min, a.Max
-	q.Asked = a.Asked()
-	if q.Collator, err = canonical.OperationCollation(a.Collation, m); err != nil {
-		return nil, err
-	}
-	f.Exec.Env.Collation = q.Collator
-	if q.Scope, err = f.Exec.LetScope(a.Let); err != nil {
-		return nil, err
-	}
-	if err := canonical.CompileFilter(c, q, m); err != nil {
+	f := &exec.Finder{Exec: exec.NewExecution(c), Query: a.Canonical(), What: exec.FindFailed}
+	q := &f.Query // step 3
+	if err := f.Exec.Compile(q, m, a.Collation, a.Let); err != nil {
 		return nil, err
 	}
 	p, err := f.Projection(a)
 	if err != nil {
 		return nil, err
 	}
-	if err := q.NeedMeta(p, bool(a.ShowRecordID), bool(a.ReturnKey)); err != nil {
+	if err := q.NeedMeta(p, bool(a.ShowRecordID), bool(a.ReturnKey)); err != nil { // step 4
 		return nil, err
 	}
 	q.Fields = a.Fields(p)
@@ -110,7 +107,7 @@ func openFind(c *kernel.Call, ns storage.Namespace, a *exec.FindArgs) (*exec.Fin
 	if bool(a.Tailable) && !m.Capped && info != nil {
 		return nil, mongoerr.Newf(mongoerr.BadValue, "error processing query: ns=%s tailable cursor requested on non capped collection", ns)
 	}
-	return f, f.Open(c, info, a, p)
+	return f, f.Open(c, info, a, p) // step 5
 }
 
 // checkFindInTransaction refuses what a transaction cannot do.

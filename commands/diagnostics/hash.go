@@ -160,7 +160,7 @@ func hashChunks(c *kernel.Call, ns storage.Namespace, file value.Value) (n int32
 	if err != nil || info == nil {
 		return 0, hexSum(h), err
 	}
-	q := &canonical.Query{Filter: value.NewDoc("files_id", value.Document(value.NewDoc("$eq", file))), Sort: value.NewDoc("files_id", value.Int32(1), "n", value.Int32(1))}
+	q := &canonical.Query{Filter: value.NewDoc("files_id", value.Document(value.NewDoc("$eq", file))), Query: plan.Query{Sort: value.NewDoc("files_id", value.Int32(1), "n", value.Int32(1))}}
 	if err := canonical.CompileFilter(c, q, catalog.Of(info)); err != nil {
 		return 0, "", err
 	}

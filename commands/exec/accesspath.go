@@ -18,11 +18,11 @@ import (
 // AccessPath is how a query reads its records: the plan that was chosen, ready to run.
 type AccessPath struct {
 	Plan     *plan.Plan  // what the planner chose, or was given to AccessPathWith
-	Spec     *index.Spec // of the index that is used, nil if none or several
+	Spec     *index.Spec // the index that is used, nil if none or several
 	Sorted   bool        // the records come in the query's order
-	Filtered bool        // by an index filter
+	Filtered bool        // an index filter restricted the choice
 	query    *canonical.Query
-	key      string // in the plan cache, of a plan from there
+	key      string // the key of the plan in the plan cache; "": it does not come from there
 	// Backwards reports whether the records come in the opposite order, with the last
 	// record of each distinct value.
 	Backwards bool
@@ -50,22 +50,11 @@ func (a *AccessPath) cacheKey() string {
 	return canonical.PlanCacheKey(a.query, a.Plan)
 }
 
-// ChooseAccessPath plans a query over a collection.
+// ChooseAccessPath plans a query over a collection. The figures of its indexes are those of
+// the view that the caller has opened (kernel's InOneView), else of a view of its own.
 func ChooseAccessPath(c *kernel.Call, x *Execution, info *storage.Info, q *canonical.Query) (*AccessPath, error) {
-	pq := plan.Query{
-		NS: info.Namespace.String(), Filter: q.Matcher, Sort: q.Sort, Limit: q.Limit, Min: q.Min, Max: q.Max,
-		Collation: canonical.CollationDoc(q.Collator), Needs: q.Needs(info), Implied: match.Implied(q.Matcher, x.Env),
-		Interrupt: c.Interrupted,
-		Asked:     q.Asked,
-	}
-	canonical.SetHint(&pq.Hint, q.Hint)
-	catalog.Of(info).ResolveHint(&pq.Hint)
-	if n, natural := canonical.Natural(q.Sort); natural {
-		pq.Sort = nil
-		if pq.Hint.IsZero() {
-			pq.Hint.Natural = n
-		}
-	}
+	pq := q.ForPlanner(info, match.Implied(q.Matcher, x.Env))
+	pq.Interrupt = c.Interrupted
 	a := &AccessPath{query: q}
 	err := c.View(func(tx storage.Tx) error {
 		coll, err := catalog.Open(tx, info.Namespace)
@@ -134,7 +123,7 @@ func (a *AccessPath) choose(c *kernel.Call, coll storage.Collection, info *stora
 	}
 	a.distinct(pq, pc, q, m)
 	if key != 0 {
-		canonical.RememberPlan(c, m, key, q, pq, a.Plan, a.Filtered, failed)
+		canonical.RememberPlan(m, key, c.Now, canonical.Planned{Query: q, Input: pq, Plan: a.Plan, Filtered: a.Filtered, Replaces: failed})
 	}
 	return nil
 }

@@ -113,10 +113,15 @@ func (a *CountArgs) AtMost() (int64, error) {
 	return max(n, -n), nil
 }
 
+// Canonical returns the query of the command, not yet compiled.
+func (a *CountArgs) Canonical() canonical.Query {
+	return canonical.Query{Filter: a.Query, Query: plan.Query{Hint: canonical.HintOf(a.Hint), Fields: []string{}}}
+}
+
 // CountWhole counts a whole collection without reading documents: the number of records
 // less the number of expired ones, which it counts in the expiry indexes.
 func CountWhole(c *kernel.Call, info *storage.Info, q *canonical.Query) (n int64, ok bool, err error) {
-	if !q.Matcher.MatchesAll() || !q.Hint.IsMissing() {
+	if !q.Matcher.MatchesAll() || !q.Hint.IsZero() {
 		return 0, false, nil
 	}
 	err = c.View(func(tx storage.Tx) error {
@@ -191,6 +196,11 @@ type DistinctArgs struct {
 	Query     value.Doc   `arg:"query"`             // the filter; nil: all documents
 	Collation value.Doc   `arg:"collation"`         // of the filter and of what is distinct; nil: that of the collection
 	Hint      value.Value `arg:"hint,any"`          // an index by name or key, or $natural
+}
+
+// Canonical returns the query of the command, not yet compiled.
+func (a *DistinctArgs) Canonical() canonical.Query {
+	return canonical.Query{Filter: a.Query, Distinct: a.Key, Query: plan.Query{Hint: canonical.HintOf(a.Hint), Fields: []string{a.Key}}}
 }
 
 // DistinctSpec decodes the arguments of distinct.
@@ -284,13 +294,19 @@ type Finder struct {
 	Follows bool // the cursor stays open at the end and waits for new documents
 }
 
-// Asked returns the parts of the command, besides the query, that messages show.
-func (a *FindArgs) Asked() plan.Asked {
-	said := plan.Asked{Limit: a.Limit, Skip: a.Skip, Projection: a.Projection}
+// Canonical returns the query of the command, not yet compiled.
+func (a *FindArgs) Canonical() canonical.Query {
+	q := canonical.Query{Filter: a.Filter, Query: plan.Query{
+		Sort: a.Sort, Hint: canonical.HintOf(a.Hint), Min: a.Min, Max: a.Max,
+		Command: plan.Command{Limit: a.Limit, Skip: a.Skip, Projection: a.Projection},
+	}}
 	if a.BatchSize != nil {
-		said.BatchSize = *a.BatchSize
+		q.Command.BatchSize = *a.BatchSize
 	}
-	return said
+	if a.Limit > 0 {
+		q.Limit = a.Skip + a.Limit
+	}
+	return q
 }
 
 // Fields are the paths that the result of a find is made of, nil for whole
@@ -366,9 +382,6 @@ func (f *Finder) Open(c *kernel.Call, info *storage.Info, a *FindArgs, p *projec
 		return nil
 	}
 	q := &f.Query
-	if a.Limit > 0 {
-		q.Limit = a.Skip + a.Limit
-	}
 	plan, err := ChooseAccessPath(c, f.Exec, info, q)
 	if err != nil {
 		return err

@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"github.com/duskdb/duskdb/commands/canonical"
+	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/clustertime"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/query/expr"
@@ -84,6 +86,25 @@ func (x *Execution) LetScope(let value.Doc) (*expr.Scope, error) {
 		return nil, err
 	}
 	return scope, vars.Once(x.Env)
+}
+
+// Compile compiles a query over a collection, with the collation and the variables (let) of
+// its command.
+func (x *Execution) Compile(q *canonical.Query, m *catalog.Meta, collation, let value.Doc) error {
+	if err := x.CompileOptions(q, m, collation, let); err != nil {
+		return err
+	}
+	return canonical.CompileFilter(x.Running(), q, m)
+}
+
+// CompileOptions is Compile without the filter.
+func (x *Execution) CompileOptions(q *canonical.Query, m *catalog.Meta, collation, let value.Doc) (err error) {
+	if q.Collator, err = canonical.OperationCollation(collation, m); err != nil {
+		return err
+	}
+	x.Env.Collation = q.Collator
+	q.Scope, err = x.LetScope(let)
+	return err
 }
 
 // Sub makes the execution of a part: it follows the calls of x.

@@ -103,7 +103,7 @@ func requireGeoIndex(ns storage.Namespace, indexes []*index.Spec, q *canonical.Q
 	if outside != nil {
 		return outside
 	}
-	pq := plan.Query{NS: ns.String(), Filter: q.Matcher.WithNear(near), Sort: q.Sort, Asked: q.Asked}
+	pq := plan.Query{NS: ns.String(), Matcher: q.Matcher.WithNear(near), Sort: q.Sort, Command: q.Command}
 	return pq.NoGeoIndex()
 }
 
@@ -121,7 +121,7 @@ func OpenNear(c *kernel.Call, x *Execution, info *storage.Info, q *canonical.Que
 			return agg.Source{}, err
 		}
 	}
-	if _, natural := canonical.Natural(q.Hint.Doc()); natural {
+	if q.Hint.Natural != 0 {
 		return agg.Source{}, mongoerr.New(mongoerr.BadValue, "geoNear expression not allowed with $natural hint")
 	}
 	op := "$near"

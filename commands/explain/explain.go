@@ -96,16 +96,13 @@ func Find(c *kernel.Call, body value.Doc, verbosity string) error {
 		}
 		return explainAs(c, by, body, verbosity)
 	}
-	e, err := New(c, ns, info, a.Filter, a.Sort, a.Hint, a.Collation, a.Let, verbosity)
-	if err != nil {
+	q, x := a.Canonical(), exec.NewExecution(c)
+	if err := x.Compile(&q, catalog.Of(info), a.Collation, a.Let); err != nil {
 		return err
 	}
-	e.Query.Min, e.Query.Max, e.Query.Projection = a.Min, a.Max, a.Projection
+	e := New(x, ns, info, &q, verbosity)
 	e.Shape.Skip, e.Shape.Limit = a.Skip, a.Limit
 	e.Shape.Score = plan.AsksForScore(a.Sort, a.Projection)
-	if a.Limit > 0 {
-		e.Query.Limit = a.Skip + a.Limit
-	}
 	switch {
 	case bool(a.ReturnKey):
 		e.Shape.ReturnKey, e.Query.Fields = true, a.Fields(nil)
@@ -134,31 +131,14 @@ func (e *Explanation) showProjection(a *exec.FindArgs, p *project.Projection) {
 	e.Query.Fields = a.Fields(p)
 }
 
-// New compiles the part of a query that all explained commands share: filter,
-// hint, collation, variables.
-func New(c *kernel.Call, ns storage.Namespace, info *storage.Info, filter, sort value.Doc, hint value.Value, collationSpec, let value.Doc, verbosity string) (*Explanation, error) {
-	if err := canonical.CheckHint(hint); err != nil {
-		return nil, err
-	}
-	e := &Explanation{c: c, ns: ns, info: info, Exec: exec.NewExecution(c), verbosity: verbosity}
-	q := &canonical.Query{Filter: filter, Sort: sort, Hint: hint}
-	e.Query, e.Exec.Explained = q, true
-	var err error
-	if q.Collator, err = canonical.OperationCollation(collationSpec, catalog.Of(info)); err != nil {
-		return nil, err
-	}
-	e.Exec.Env.Collation = q.Collator
-	if q.Scope, err = e.Exec.LetScope(let); err != nil {
-		return nil, err
-	}
-	if err := canonical.CompileFilter(c, q, catalog.Of(info)); err != nil {
-		return nil, err
-	}
-	e.Shape = plan.Shape{
-		Filter: q.Matcher.Parsed(), Sort: sort, Namespace: ns.String(),
+// New explains a compiled query over a collection; info is nil if that does not exist.
+func New(x *exec.Execution, ns storage.Namespace, info *storage.Info, q *canonical.Query, verbosity string) *Explanation {
+	x.Explained = true
+	c := x.Running()
+	return &Explanation{c: c, ns: ns, info: info, Exec: x, Query: q, verbosity: verbosity, Shape: plan.Shape{
+		Filter: q.Matcher.Parsed(), Sort: q.Sort, Namespace: ns.String(),
 		SortMemory: c.Svc.Params.Int("internalQueryMaxBlockingSortMemoryUsageBytes"),
-	}
-	return e, nil
+	}}
 }
 
 // Count explains a count.
@@ -178,12 +158,15 @@ func Count(c *kernel.Call, body value.Doc, verbosity string) error {
 	if catalog.Of(info).ReadThrough() {
 		return explainAs(c, pipeline.CountAsAggregate(&a, ns, limit), body, verbosity)
 	}
-	e, err := New(c, ns, info, a.Query, nil, a.Hint, a.Collation, nil, verbosity)
-	if err != nil {
+	if err := canonical.CheckHint(a.Hint); err != nil {
 		return err
 	}
+	q, x := a.Canonical(), exec.NewExecution(c)
+	if err := x.Compile(&q, catalog.Of(info), a.Collation, nil); err != nil {
+		return err
+	}
+	e := New(x, ns, info, &q, verbosity)
 	e.Shape.Count, e.Shape.Skip, e.Shape.Limit = true, a.Skip, limit
-	e.Query.Fields = []string{}
 	return e.Append(body)
 }
 
@@ -203,12 +186,11 @@ func Distinct(c *kernel.Call, body value.Doc, verbosity string) error {
 	if catalog.Of(info).ReadThrough() {
 		return explainAs(c, pipeline.DistinctAsAggregate(&a, ns), body, verbosity)
 	}
-	e, err := New(c, ns, info, a.Query, nil, a.Hint, a.Collation, nil, verbosity)
-	if err != nil {
+	q, x := a.Canonical(), exec.NewExecution(c)
+	if err := x.Compile(&q, catalog.Of(info), a.Collation, nil); err != nil {
 		return err
 	}
-	e.Query.Fields, e.Query.Distinct = []string{a.Key}, a.Key
-	return e.Append(body)
+	return New(x, ns, info, &q, verbosity).Append(body)
 }
 
 // SoleStatement returns the one statement of an explained write. Batches of

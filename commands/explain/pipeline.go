@@ -8,8 +8,6 @@ import (
 	"github.com/duskdb/duskdb/commands/pipeline"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
-	"github.com/duskdb/duskdb/query/match"
-	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -61,22 +59,17 @@ func Pipeline(c *kernel.Call, r *pipeline.Aggregation, hint value.Value, verbosi
 	if catalog.Of(info).Kind == catalog.TimeSeries {
 		return explainSeries(c, r, info, &l, hint, verbosity)
 	}
-	e := &Explanation{c: c, ns: r.NS, info: info, Exec: r.Exec, verbosity: verbosity}
-	e.Query = &canonical.Query{Filter: l.Filter, Matcher: l.Matcher, Sort: l.Sort, Limit: l.Limit, Fields: l.Fields, Distinct: l.Distinct, Last: l.Last, Grouped: true, Hint: hint, Collator: r.Exec.Env.Collation}
-	if e.Query.Matcher == nil {
-		if e.Query.Matcher, err = match.Compile(l.Filter, match.Options{Collation: e.Query.Collator}); err != nil {
-			return err
-		}
-	}
-	if err := e.Query.CheckCombination(); err != nil {
+	request := r.Pipeline.Request(&l, r.NS.DB, r.NS.Coll)
+	q, err := canonical.FromRequest(&request, canonical.HintOf(hint))
+	if err != nil {
 		return err
 	}
-	e.Shape = plan.Shape{
-		Filter: e.Query.Matcher.Parsed(), Namespace: r.NS.String(), Sort: l.Sort,
-		SortMemory: c.Svc.Params.Int("internalQueryMaxBlockingSortMemoryUsageBytes"),
+	if err := q.CheckCombination(); err != nil {
+		return err
 	}
-	if r.Pipeline.IsFind(l) { // the source does everything
-		e.Shape.Limit, e.Exec.Explained = l.Limit, true
+	e := New(r.Exec, r.NS, info, q, verbosity)
+	if e.Exec.Explained = r.Pipeline.IsFind(l); e.Exec.Explained { // the source does everything
+		e.Shape.Limit = l.Limit
 		return e.appendPlan(c.Body)
 	}
 	e.take = l.Limit

@@ -7,8 +7,6 @@ import (
 	"github.com/duskdb/duskdb/commands/pipeline"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
-	"github.com/duskdb/duskdb/query/match"
-	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -16,20 +14,18 @@ import (
 // explainSeries explains a pipeline over a time series: how its buckets are
 // found ($cursor), what is unpacked of them ($_internalUnpackBucket), and the
 // stages behind that.
-func explainSeries(c *kernel.Call, r *pipeline.Aggregation, info *storage.Info, l *agg.Leading, hint value.Value, verbosity string) (err error) {
-	q := &canonical.Query{Filter: l.Filter, Matcher: l.Matcher, Fields: l.Fields, Hint: hint, Collator: r.Exec.Env.Collation}
-	if q.Matcher == nil {
-		if q.Matcher, err = match.Compile(q.Filter, match.Options{Collation: q.Collator}); err != nil {
-			return err
-		}
+func explainSeries(c *kernel.Call, r *pipeline.Aggregation, info *storage.Info, l *agg.Leading, hint value.Value, verbosity string) error {
+	request := r.Pipeline.Request(l, r.NS.DB, r.NS.Coll)
+	q, err := canonical.FromRequest(&request, canonical.HintOf(hint))
+	if err != nil {
+		return err
 	}
 	b, err := exec.QueryBuckets(c, info, q)
 	if err != nil {
 		return err
 	}
-	e := &Explanation{c: c, ns: b.Info.Namespace, info: b.Info, Exec: r.Exec, Query: &b.Query, verbosity: verbosity}
-	e.Shape = plan.Shape{Filter: b.Query.Matcher.Parsed(), Namespace: e.ns.String()}
-	e.Exec.Packed, e.Exec.Explained = true, true
+	e := New(r.Exec, b.Info.Namespace, b.Info, &b.Query, verbosity)
+	e.Exec.Packed = true
 	if e.access, err = exec.ChooseAccessPath(c, e.Exec, b.Info, &b.Query); err != nil {
 		return kernel.Translate(r.NS, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/index"
+	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -68,7 +69,7 @@ func dataSize(c *kernel.Call, ns storage.Namespace, a *dataSizeArgs) (size, coun
 	if err != nil || r.isEmpty() {
 		return 0, 0, err
 	}
-	q := canonical.Query{Min: r.min, Max: r.max, Hint: value.String(r.index.Name)}
+	q := canonical.Query{Query: plan.Query{Min: r.min, Max: r.max, Hint: plan.Hint{Name: r.index.Name}}}
 	if err := canonical.CompileFilter(c, &q, catalog.Of(info)); err != nil {
 		return 0, 0, err
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
-	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/query/plan"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -19,7 +19,7 @@ type Environment struct {
 	Exec   *exec.Execution // of the command
 	Call   *kernel.Call    // the command that runs the pipeline
 	main   *agg.Exec       // of the command's main pipeline, which the hint is for
-	hint   value.Value
+	hint   plan.Hint       // the hint of the command
 	bypass bool
 }
 
@@ -60,15 +60,13 @@ func (h *Environment) Open(x *agg.Exec, r agg.Request) (agg.Source, error) {
 	if err := write.NoteRead(h.Exec.Running(), info); err != nil {
 		return agg.Source{}, err
 	}
-	q := &canonical.Query{Filter: r.Filter, Matcher: r.Matcher, Sort: r.Sort, Limit: r.Limit, Fields: r.Fields, Distinct: r.Distinct, Last: r.Last, Grouped: true, Hint: r.Hint, Collator: r.Collation}
+	var hint plan.Hint
 	if x == h.main {
-		q.Hint = h.hint
+		hint = h.hint
 	}
-	q.Meta = r.Meta
-	if q.Matcher == nil {
-		if q.Matcher, err = match.Compile(q.Filter, match.Options{Collation: q.Collator}); err != nil {
-			return agg.Source{}, err
-		}
+	q, err := canonical.FromRequest(&r, hint)
+	if err != nil {
+		return agg.Source{}, err
 	}
 	if catalog.Of(info).Text == nil && canonical.HasText(q.Matcher.Root()) {
 		return agg.Source{}, mongoerr.New(mongoerr.IndexNotFound, "text index required for $text query")
@@ -84,13 +82,13 @@ func (h *Environment) Open(x *agg.Exec, r agg.Request) (agg.Source, error) {
 		it, err := exec.OpenMeasurements(h.Call, sub, info, q)
 		return agg.Source{Iterator: it}, err
 	}
-	plan, err := exec.ChooseAccessPath(h.Exec.Running(), sub, info, q)
+	a, err := exec.ChooseAccessPath(h.Exec.Running(), sub, info, q)
 	if err != nil {
 		return agg.Source{}, err
 	}
-	h.Exec.Plans = append(h.Exec.Plans, plan)
-	it, err := plan.Documents(sub, info, q)
-	return agg.Source{Iterator: it, Sorted: plan.Sorted, Backwards: plan.Backwards}, err
+	h.Exec.Plans = append(h.Exec.Plans, a)
+	it, err := a.Documents(sub, info, q)
+	return agg.Source{Iterator: it, Sorted: a.Sorted, Backwards: a.Backwards}, err
 }
 
 // Special implements agg.Host.

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/value"

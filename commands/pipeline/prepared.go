@@ -43,10 +43,12 @@ type preparedLookup struct {
 // Prepare implements agg.Preparer.
 func (h *Environment) Prepare(x *agg.Exec, r agg.Request, eq *match.Compare) (agg.Prepared, error) {
 	c := h.Exec.Running()
-	q := &canonical.Query{Filter: r.Filter, Matcher: r.Matcher, Limit: r.Limit, Fields: r.Fields, Hint: r.Hint, Collator: r.Collation}
-	q.Meta = r.Meta
+	q, err := canonical.FromRequest(&r, plan.Hint{})
+	if err != nil {
+		return nil, err
+	}
 	var p *preparedLookup
-	err := c.InOneView(func() error {
+	err = c.InOneView(func() error {
 		p = &preparedLookup{x: h.Exec.Sub(x.Env), eq: eq, most: firstAhead, last: 1, fanOut: 1, call: c, wanted: c.Wanted}
 		if err := p.plan(c, r, q); err != nil || p.slot == nil {
 			return err

@@ -49,5 +49,5 @@ func (p *scannedLookup) Version() uint64 {
 
 // scans reports whether a plan reads the collection as it is, whatever the value is.
 func scans(a *exec.AccessPath, r *agg.Request) bool {
-	return a.Plan.Type == plan.CollScan && !a.Plan.Reverse && r.Hint.IsMissing() && len(r.Meta) == 0
+	return a.Plan.Type == plan.CollScan && !a.Plan.Reverse && len(r.Meta) == 0
 }

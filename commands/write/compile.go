@@ -78,16 +78,12 @@ func (r *Run) compileFilter(c *kernel.Call, info *storage.Info, meta *catalog.Me
 		return err
 	}
 	q := &r.Query
-	q.Filter, q.Hint, q.Sort, q.Upsert = r.Filter, r.Hint, r.Sort, r.Upsert
+	q.Filter, q.Hint, q.Sort, q.Upsert = r.Filter, canonical.HintOf(r.Hint), r.Sort, r.Upsert
 	if !r.Multi {
 		q.Limit = 1
 	}
 	q.NearAll = true // the nearest may be gone when it is to be written
-	if q.Collator, err = canonical.OperationCollation(r.Collation, meta); err != nil {
-		return err
-	}
-	r.Exec.Env.Collation = q.Collator
-	if q.Scope, err = r.Exec.LetScope(r.Let); err != nil {
+	if err := r.Exec.CompileOptions(q, meta, r.Collation, r.Let); err != nil {
 		return err
 	}
 	if _, point := canonical.PointID(q.Filter); point && !r.Upsert && r.Fields == nil && meta.Kind != catalog.TimeSeries && r.canUseID(info) {

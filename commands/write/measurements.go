@@ -197,7 +197,7 @@ func updateMeta(c *kernel.Call, m *Run, info *storage.Info) (out Updated, err er
 		return out, err
 	}
 	q := canonical.Query{Filter: filter, Collator: m.Query.Collator, Scope: m.Query.Scope}
-	if q.Hint, err = canonical.BucketHint(meta, m.Hint); err != nil {
+	if q.Hint, err = canonical.BucketHint(meta, m.Query.Hint); err != nil {
 		return out, err
 	}
 	if err := canonical.CompileFilter(c, &q, catalog.Of(buckets)); err != nil {

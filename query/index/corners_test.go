@@ -62,7 +62,7 @@ func TestIndexCorners(t *testing.T) {
 		st.add(s, tt.doc)
 		// Also as if other documents had made the index multikey.
 		for range 2 {
-			p, err := plan.Make(&plan.Query{Filter: m}, st.collection(s))
+			p, err := plan.Make(&plan.Query{Matcher: m}, st.collection(s))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -262,7 +262,7 @@ func TestIndexNeverHidesAMatch(t *testing.T) {
 			if g.oneIn(3) {
 				o.Collation, q.Collation = fold, fold.Doc()
 			}
-			if q.Filter, err = match.Compile(value.MustJSON(g.filter(2)), o); err != nil {
+			if q.Matcher, err = match.Compile(value.MustJSON(g.filter(2)), o); err != nil {
 				continue
 			}
 			winner, err := plan.Make(&q, st.collection(s))
@@ -270,7 +270,7 @@ func TestIndexNeverHidesAMatch(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, p := range append(winner.Rejected, winner) {
-				checkPlan(t, st, q.Filter, p, s)
+				checkPlan(t, st, q.Matcher, p, s)
 			}
 		}
 	})
@@ -316,7 +316,7 @@ func TestSortProvidedByIndex(t *testing.T) {
 				continue
 			}
 			sort := g.sort(s)
-			winner, err := plan.Make(&plan.Query{Filter: m, Sort: sort}, st.collection(s))
+			winner, err := plan.Make(&plan.Query{Matcher: m, Sort: sort}, st.collection(s))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -128,7 +128,7 @@ func TestGeoIndexNeverHidesAMatch(t *testing.T) {
 		if err != nil {
 			t.Skip(err)
 		}
-		p, err := plan.Make(&plan.Query{Filter: m}, st.collection(s))
+		p, err := plan.Make(&plan.Query{Matcher: m}, st.collection(s))
 		bound := s.Fields[0].Path == "g" || m.Filter().Has("n")
 		if !bound && mongoerr.Is(err, mongoerr.NoQueryExecutionPlans) {
 			return // $near cannot do without the fields before
@@ -164,7 +164,7 @@ func TestTextIndexNeverHidesAMatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := plan.Make(&plan.Query{Filter: m}, st.collection(s))
+		p, err := plan.Make(&plan.Query{Matcher: m}, st.collection(s))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +199,7 @@ func TestSpecialIndexMissing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = plan.Make(&plan.Query{Filter: m, NS: "db.c"}, (&store{}).collection(tt.have))
+		_, err = plan.Make(&plan.Query{Matcher: m, NS: "db.c"}, (&store{}).collection(tt.have))
 		if got := mongoerr.CodeOf(err); got != tt.code || err != nil && !strings.Contains(err.Error(), tt.msg) {
 			t.Errorf("%s: %v", tt.filter, err)
 		}

@@ -18,7 +18,7 @@ func (p *Plan) cover(q *Query, c *conditions) {
 	if !readable(p.Index) {
 		return
 	}
-	p.Covered = q.Needs != nil && p.Index.tellsAll(q.Needs)
+	p.Covered = q.Fields != nil && p.Index.tellsAll(q.Fields)
 	if p.Exact {
 		return
 	}

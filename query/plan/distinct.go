@@ -25,7 +25,7 @@ func Distinct(q *Query, coll *Collection, chosen *Plan, path string, elements bo
 // suffices reports whether the plan's keys contain everything that is needed
 // of the first entry of each value.
 func (p *Plan) suffices(q *Query, path string, elements bool) bool {
-	return q.Needs != nil && !slices.ContainsFunc(q.Needs, func(need string) bool { return !p.Index.tells(need) && (!elements || need != path) })
+	return q.Fields != nil && !slices.ContainsFunc(q.Fields, func(need string) bool { return !p.Index.tells(need) && (!elements || need != path) })
 }
 
 // distinctWhole scans the index with the fewest fields of those that begin

@@ -33,7 +33,7 @@
 //	Plan.Sorted                sort; union without a sort; scans     make prefers it; the executor and
 //	                           of the collection in natural order    explain sort if it is false
 //	Plan.Covered               cover, union and distinct, if the     make prefers it; the executor reads
-//	                           keys have all of Query.Needs          keys alone; explain omits FETCH
+//	                           keys have all of Query.Fields         keys alone; explain omits FETCH
 //	Plan.Filtered              cover: the keys can be matched        the executor matches them first;
 //	                           although they are not exact           explain shows the filter at IXSCAN
 //	Plan.Dedup                 scan: arrays, or ranges that          the executor drops records that it

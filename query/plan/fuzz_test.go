@@ -31,7 +31,7 @@ func FuzzMake(f *testing.F) {
 			return
 		}
 		for _, hint := range []Hint{{}, {Name: "a_b_"}, {Name: "$**_"}} {
-			p, err := Make(&Query{Filter: m, Sort: sort, Hint: hint, Needs: []string{"a"}}, coll)
+			p, err := Make(&Query{Matcher: m, Sort: sort, Hint: hint, Fields: []string{"a"}}, coll)
 			if err != nil {
 				if hint.Name != "$**_" {
 					t.Fatal(err)

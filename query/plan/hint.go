@@ -30,16 +30,16 @@ func (q *Query) String() string {
 	for _, n := range []struct {
 		name  string
 		value int64
-	}{{"batchSize", q.Asked.BatchSize}, {"limit", q.Asked.Limit}, {"skip", q.Asked.Skip}} {
+	}{{"batchSize", q.Command.BatchSize}, {"limit", q.Command.Limit}, {"skip", q.Command.Skip}} {
 		if n.value != 0 {
 			fmt.Fprintf(&b, " %s=%d", n.name, n.value)
 		}
 	}
 	tree := "$and\n"
-	if q.Filter != nil {
-		tree = q.Filter.DebugString()
+	if q.Matcher != nil {
+		tree = q.Matcher.DebugString()
 	}
-	fmt.Fprintf(&b, "Tree: %sSort: %s\nProj: %s\n", tree, orEmpty(q.Sort), orEmpty(q.Asked.Projection))
+	fmt.Fprintf(&b, "Tree: %sSort: %s\nProj: %s\n", tree, orEmpty(q.Sort), orEmpty(q.Command.Projection))
 	if !q.Collation.IsEmpty() {
 		fmt.Fprintf(&b, "Collation: %s\n", q.Collation)
 	}

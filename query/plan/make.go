@@ -99,10 +99,10 @@ func newPlanner(q *Query, coll *Collection) *planner {
 }
 
 func root(q *Query) match.Node {
-	if q.Filter == nil {
+	if q.Matcher == nil {
 		return nil
 	}
-	return q.Filter.Root()
+	return q.Matcher.Root()
 }
 
 // plan handles hints, min and max, and the special queries ($text, $near,
@@ -232,10 +232,10 @@ func (pl *planner) prefixed(p *Plan) bool {
 // LookupID returns the plan for a look-up of one _id, which needs no planning;
 // nil for other queries and other indexes.
 func LookupID(q *Query, x *Index) *Plan {
-	if q.Filter == nil || !q.Hint.IsZero() || !q.Min.IsEmpty() || !q.Max.IsEmpty() {
+	if q.Matcher == nil || !q.Hint.IsZero() || !q.Min.IsEmpty() || !q.Max.IsEmpty() {
 		return nil
 	}
-	eq, ok := idEquality(q.Filter.Root())
+	eq, ok := idEquality(q.Matcher.Root())
 	if !ok {
 		return nil
 	}
@@ -272,7 +272,7 @@ func idEquality(n match.Node) (*match.Compare, bool) {
 func (pl *planner) union(or *match.Or) *Plan {
 	out := &Plan{Type: Union, Dedup: true, Exact: true}
 	q := *pl.q
-	q.Sort, q.Needs = nil, nil
+	q.Sort, q.Fields = nil, nil
 	text := hasTextBranch(or)
 	rest := pl.c.without(or)
 	for _, branch := range or.Nodes {
@@ -300,7 +300,7 @@ func (pl *planner) union(or *match.Or) *Plan {
 		return nil
 	}
 	out.Sorted = pl.q.Sort.IsEmpty()
-	out.Covered = pl.q.Needs != nil && !slices.ContainsFunc(out.Parts, func(p *Plan) bool { return !p.stands(pl.q.Needs) })
+	out.Covered = pl.q.Fields != nil && !slices.ContainsFunc(out.Parts, func(p *Plan) bool { return !p.stands(pl.q.Fields) })
 	out.rooted = len(pl.c.terms) == 0 && len(pl.c.ors) == 1 && pl.c.opaque == 0
 	return out
 }
@@ -422,12 +422,11 @@ func (pl *planner) costs(plans []*Plan) []float64 {
 		fewest = min(fewest, p.Examined)
 	}
 	costs := make([]float64, len(plans))
-	wanted := pl.q.Limit + pl.q.Skip
 	for i, p := range plans {
 		costs[i] = float64(p.Examined)
 		switch {
 		case pl.q.Limit > 0 && p.Sorted && fewest > 0:
-			costs[i] = min(costs[i], float64(wanted)*float64(p.Examined)/float64(fewest))
+			costs[i] = min(costs[i], float64(pl.q.Limit)*float64(p.Examined)/float64(fewest))
 		case !p.Sorted:
 			costs[i] *= 1.5 // the results have to be sorted
 		}

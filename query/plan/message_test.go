@@ -10,7 +10,7 @@ import (
 // Programs read the planner's messages: Parse Server makes the index that it
 // finds missing in this one. The form is CanonicalQuery::toString's.
 func TestNoGeoIndex(t *testing.T) {
-	q := &Query{NS: "db.places", Filter: compile(t, `{"loc": {"$nearSphere": [0, 0], "$maxDistance": 1}, "a": 1}`)}
+	q := &Query{NS: "db.places", Matcher: compile(t, `{"loc": {"$nearSphere": [0, 0], "$maxDistance": 1}, "a": 1}`)}
 	const tree = "Tree: $and\n    a $eq 1\n    GEONEAR  field=loc maxdist=1 isNearSphere=1\n"
 	const end = " planner returned error :: caused by :: unable to find index for $geoNear query"
 	check := func(want string) {
@@ -22,6 +22,6 @@ func TestNoGeoIndex(t *testing.T) {
 	}
 	check("error processing query: ns=db.places" + tree + "Sort: {}\nProj: {}\n" + end)
 	q.Sort = value.MustJSON(`{"b": -1}`)
-	q.Asked = Asked{Limit: 5, Skip: 2, BatchSize: 3, Projection: value.MustJSON(`{"a": 1}`)}
+	q.Command = Command{Limit: 5, Skip: 2, BatchSize: 3, Projection: value.MustJSON(`{"a": 1}`)}
 	check("error processing query: ns=db.places batchSize=3 limit=5 skip=2" + tree + "Sort: { b: -1 }\nProj: { a: 1 }\n" + end)
 }

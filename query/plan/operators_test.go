@@ -68,7 +68,7 @@ func TestOperators(t *testing.T) {
 			continue
 		}
 		m := compile(t, row.filter)
-		q := &Query{Filter: m, Implied: match.Implied(m, &expr.Env{})}
+		q := &Query{Matcher: m, Implied: match.Implied(m, &expr.Env{})}
 		p, err := Make(q, &Collection{Indexes: []*Index{testIndex(t, `{"a":1}`)}, Count: 1000})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -176,7 +176,7 @@ func TestBounds(t *testing.T) {
 			flags = append(flags, tt.flags)
 		}
 		x := testIndex(t, tt.key, flags...)
-		p, err := Make(&Query{Filter: compile(t, tt.filter)}, &Collection{Indexes: []*Index{x}, Count: 1000})
+		p, err := Make(&Query{Matcher: compile(t, tt.filter)}, &Collection{Indexes: []*Index{x}, Count: 1000})
 		if err != nil {
 			t.Errorf("%s: %v", tt.filter, err)
 			continue
@@ -224,7 +224,7 @@ func TestSort(t *testing.T) {
 			flags = append(flags, tt.flags)
 		}
 		x := testIndex(t, tt.key, flags...)
-		p, err := Make(&Query{Filter: compile(t, tt.filter), Sort: value.MustJSON(tt.sort)}, &Collection{Indexes: []*Index{x}, Count: 1000})
+		p, err := Make(&Query{Matcher: compile(t, tt.filter), Sort: value.MustJSON(tt.sort)}, &Collection{Indexes: []*Index{x}, Count: 1000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,7 +258,7 @@ func TestChoice(t *testing.T) {
 		{`{"c":1}`, `{}`, 0, coll(a, b), ""},
 	}
 	for _, tt := range tests {
-		p, err := Make(&Query{Filter: compile(t, tt.filter), Sort: value.MustJSON(tt.sort), Limit: tt.limit}, tt.coll)
+		p, err := Make(&Query{Matcher: compile(t, tt.filter), Sort: value.MustJSON(tt.sort), Limit: tt.limit}, tt.coll)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -294,7 +294,7 @@ func TestExactAndCovered(t *testing.T) {
 			flags = append(flags, tt.flags)
 		}
 		x := testIndex(t, tt.key, flags...)
-		p, err := Make(&Query{Filter: compile(t, tt.filter), Needs: tt.needs}, &Collection{Indexes: []*Index{x}, Count: 1000})
+		p, err := Make(&Query{Matcher: compile(t, tt.filter), Fields: tt.needs}, &Collection{Indexes: []*Index{x}, Count: 1000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -324,7 +324,7 @@ func TestHint(t *testing.T) {
 		{Hint{Name: "h_"}, "", 2, "hint provided does not correspond to an existing index"},
 	}
 	for _, tt := range tests {
-		p, err := Make(&Query{NS: "db.c", Filter: compile(t, `{"a":1}`), Hint: tt.hint}, coll)
+		p, err := Make(&Query{NS: "db.c", Matcher: compile(t, `{"a":1}`), Hint: tt.hint}, coll)
 		if mongoerr.CodeOf(err) != tt.code || err != nil && !strings.Contains(err.Error(), tt.msg) {
 			t.Errorf("%v: %v", tt.hint, err)
 			continue
@@ -334,7 +334,7 @@ func TestHint(t *testing.T) {
 		}
 	}
 	all := testIndex(t, `{"$**":1}`)
-	_, err := Make(&Query{Filter: compile(t, `{"a":null}`), Hint: Hint{Name: all.Name}}, &Collection{Indexes: []*Index{all}})
+	_, err := Make(&Query{Matcher: compile(t, `{"a":null}`), Hint: Hint{Name: all.Name}}, &Collection{Indexes: []*Index{all}})
 	if !mongoerr.Is(err, mongoerr.NoQueryExecutionPlans) || !strings.Contains(err.Error(), "refusing to build whole-index solution, because it's a wildcard index") {
 		t.Errorf("wildcard hint: %v", err)
 	}
@@ -398,15 +398,15 @@ func TestExplain(t *testing.T) {
 		{`{"a":1}`, `{}`, Shape{Projection: value.MustJSON(`{"a":1,"_id":0}`), ProjectionKind: "SIMPLE", Inclusion: true}, `{"stage":"PROJECTION_COVERED","transformBy":{"a":1,"_id":0},"inputStage":{"stage":"IXSCAN","keyPattern":{"a":1},"indexName":"a_","isMultiKey":false,"multiKeyPaths":{"a":[]},"isUnique":false,"isSparse":false,"isPartial":false,"indexVersion":2,"direction":"forward","indexBounds":{"a":["[1, 1]"]}}}`},
 	}
 	for _, tt := range tests {
-		q := &Query{Filter: compile(t, tt.filter), Sort: value.MustJSON(tt.sort)}
+		q := &Query{Matcher: compile(t, tt.filter), Sort: value.MustJSON(tt.sort)}
 		if tt.shape.Projection != nil {
-			q.Needs = []string{"a"}
+			q.Fields = []string{"a"}
 		}
 		p, err := Make(q, coll)
 		if err != nil {
 			t.Fatal(err)
 		}
-		tt.shape.Filter, tt.shape.Sort = q.Filter.Filter(), q.Sort
+		tt.shape.Filter, tt.shape.Sort = q.Matcher.Filter(), q.Sort
 		b := value.NewBuilder()
 		p.Explain(&tt.shape).AppendPlan(b)
 		if got := b.Doc().JSON(); got != value.MustJSON(tt.want).JSON() {
@@ -417,7 +417,7 @@ func TestExplain(t *testing.T) {
 
 func TestExplainStats(t *testing.T) {
 	x := testIndex(t, `{"a":1}`)
-	p, _ := Make(&Query{Filter: compile(t, `{"a":1,"b":2}`)}, &Collection{Indexes: []*Index{x}, Count: 1000})
+	p, _ := Make(&Query{Matcher: compile(t, `{"a":1,"b":2}`)}, &Collection{Indexes: []*Index{x}, Count: 1000})
 	top := p.Explain(&Shape{Filter: value.MustJSON(`{"b":2}`)})
 	top.Stats = Stats{Returned: 2, Works: 6, Docs: 5}
 	top.Scan(0).Stats = Stats{Returned: 5, Keys: 5, Seeks: 1}
@@ -438,7 +438,7 @@ func TestExplainStats(t *testing.T) {
 
 func BenchmarkMakeByID(b *testing.B) {
 	coll := &Collection{Indexes: []*Index{testIndex(b, `{"_id":1}`)}, Count: 1000}
-	q := &Query{Filter: compile(b, `{"_id":7}`)}
+	q := &Query{Matcher: compile(b, `{"_id":7}`)}
 	b.ReportAllocs()
 	for b.Loop() {
 		_, _ = Make(q, coll)
@@ -447,7 +447,7 @@ func BenchmarkMakeByID(b *testing.B) {
 
 func BenchmarkMakeRange(b *testing.B) {
 	coll := &Collection{Indexes: []*Index{testIndex(b, `{"_id":1}`), testIndex(b, `{"a":1,"b":1}`)}, Count: 1000}
-	q := &Query{Filter: compile(b, `{"a":1,"b":{"$gt":7}}`)}
+	q := &Query{Matcher: compile(b, `{"a":1,"b":{"$gt":7}}`)}
 	b.ReportAllocs()
 	for b.Loop() {
 		_, _ = Make(q, coll)
@@ -456,7 +456,7 @@ func BenchmarkMakeRange(b *testing.B) {
 
 func TestExplainMerge(t *testing.T) {
 	x := testIndex(t, `{"a":1,"b":1}`)
-	q := &Query{Filter: compile(t, `{"a":{"$in":[1,2]},"b":{"$gt":3}}`), Sort: value.MustJSON(`{"b":1}`)}
+	q := &Query{Matcher: compile(t, `{"a":{"$in":[1,2]},"b":{"$gt":3}}`), Sort: value.MustJSON(`{"b":1}`)}
 	p, err := Make(q, &Collection{Indexes: []*Index{x}, Count: 1000})
 	if err != nil {
 		t.Fatal(err)

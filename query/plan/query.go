@@ -57,21 +57,20 @@ type Index struct {
 
 // Query is the query to plan.
 type Query struct {
-	NS     string
-	Filter *match.Matcher
-	// Implied are further conditions that all documents matching Filter satisfy:
+	NS      string         // the collection, for messages
+	Matcher *match.Matcher // the compiled filter; nil for none
+	// Implied are further conditions that all documents satisfy that match:
 	// those implied by $expr with the present values of its variables.
 	Implied   []match.Node
 	Sort      value.Doc // nil for none
 	Limit     int64     // 0 for none
-	Skip      int64
 	Hint      Hint
 	Min, Max  value.Doc // nil for none
 	Collation value.Doc // the query's collation in full, nil for simple
-	Asked     Asked
-	// Needs are the paths that the result needs, beside those of the filter; nil
+	Command   Command
+	// Fields are the paths that the result needs, beside those of the filter; nil
 	// for the whole document. A plan is covered if its index has them all.
-	Needs []string
+	Fields []string
 	// Interrupt, unless nil, is called at intervals during planning; an error
 	// ends the planning.
 	Interrupt func() error
@@ -85,9 +84,9 @@ func (q *Query) interrupted() error {
 	return q.Interrupt()
 }
 
-// Asked contains other arguments of the client's command; it is used only in
+// Command contains other arguments of the client's command; the planner uses them only in
 // messages.
-type Asked struct {
+type Command struct {
 	Limit, Skip, BatchSize int64
 	Projection             value.Doc
 }

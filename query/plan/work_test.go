@@ -40,7 +40,7 @@ func TestManyConditions(t *testing.T) {
 		x := testIndex(t, `{"a":1}`)
 		c := &counting{}
 		x.Collation = c
-		if _, err := Make(&Query{Filter: repeated(t, n, op, form)}, &Collection{Indexes: []*Index{x}, Count: 1000}); err != nil {
+		if _, err := Make(&Query{Matcher: repeated(t, n, op, form)}, &Collection{Indexes: []*Index{x}, Count: 1000}); err != nil {
 			t.Fatal(err)
 		}
 		return c.n
@@ -71,7 +71,7 @@ func TestPlanningEnds(t *testing.T) {
 		{"$and", `{"f%[1]d": %[1]d}`},
 	} {
 		asked, estimated := 0, 0
-		q := &Query{Filter: repeated(t, 5000, f[0], f[1]), Interrupt: func() error {
+		q := &Query{Matcher: repeated(t, 5000, f[0], f[1]), Interrupt: func() error {
 			if asked++; asked > 3 {
 				return over
 			}
@@ -104,7 +104,7 @@ func TestNestedDisjunctions(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := 0
-	q := &Query{Filter: m, Interrupt: func() error {
+	q := &Query{Matcher: m, Interrupt: func() error {
 		if asked++; asked > 10_000 {
 			t.Fatal("it does not end")
 		}

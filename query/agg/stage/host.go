@@ -73,7 +73,6 @@ type Request struct {
 	Sort      value.Doc       // desired order; Source.Sorted reports whether the source has it
 	Limit     int64           // no more documents are needed, 0: no limit; with Sort only if the host sorts
 	Fields    []string        // the only fields that are needed, nil: all
-	Hint      value.Value     // index hint of the command
 	Distinct  string          // of documents with equal values at this path the source may return only the first; "": all are needed
 	Last      bool            // with Distinct: asks for the last in the order of Sort instead
 	Near      *Near           // documents by distance; the host sets the metadata
