@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/duskdb/duskdb/internal/proc"
 )
 
 // startCluster runs two servers over the same data, and load balancers before them. It
@@ -18,7 +20,7 @@ func startCluster(t *testing.T, balanced bool, flags ...string) (uri string) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	cmd := exec.Command(program, append([]string{"-servers", "2"}, flags...)...) // as many as in the drivers' own CI: some tests count events
-	log := &lockedBuffer{}
+	log := &proc.Output{}
 	cmd.Stderr = log
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -31,7 +33,7 @@ func startCluster(t *testing.T, balanced bool, flags ...string) (uri string) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		if t.Failed() {
-			t.Logf("the servers' log:\n%s", log.tail(4000))
+			t.Logf("the servers' log:\n%s", log.Tail(4000))
 		}
 	})
 	lines := bufio.NewScanner(out)
@@ -49,6 +51,6 @@ func startCluster(t *testing.T, balanced bool, flags ...string) (uri string) {
 			return uri
 		}
 	}
-	t.Fatalf("the servers did not say where they listen:\n%s", log.tail(4000))
+	t.Fatalf("the servers did not say where they listen:\n%s", log.Tail(4000))
 	return ""
 }

@@ -14,6 +14,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/duskdb/duskdb/internal/needs"
+	"github.com/duskdb/duskdb/internal/proc"
 )
 
 // TestConsumers runs the consumers of the page about queues, unchanged: each does what can be
@@ -53,7 +54,7 @@ func consume(t *testing.T, cmd *exec.Cmd) {
 	if _, err := db.Collection("jobs").InsertMany(t.Context(), []bson.D{{{Key: "task", Value: "resize"}}, {{Key: "task", Value: "impossible"}}, {{Key: "task", Value: "crop"}}}); err != nil {
 		t.Fatal(err)
 	}
-	var out lockedBuffer
+	var out proc.Output
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.Env = append(cmd.Environ(), "DUSKDB_URI="+s.URI)
 	if err := cmd.Start(); err != nil {
@@ -73,9 +74,9 @@ func consume(t *testing.T, cmd *exec.Cmd) {
 		}
 		select {
 		case err := <-ended:
-			t.Fatalf("the consumer ended: %v\n%s", err, out.tail(2000))
+			t.Fatalf("the consumer ended: %v\n%s", err, out.Tail(2000))
 		case <-deadline:
-			t.Fatalf("left: %+v\n%s", stats, out.tail(2000))
+			t.Fatalf("left: %+v\n%s", stats, out.Tail(2000))
 		case <-time.After(20 * time.Millisecond):
 		}
 	}

@@ -107,17 +107,16 @@ func (img image) command(env []string, args ...string) *exec.Cmd {
 // run starts the entry with arguments behind it, as docker run does.
 func (img image) run(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
-	p := &process{done: make(chan struct{})}
-	p.cmd = img.command(env, append(img.entry, args...)...)
-	if err := p.begin(); errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSPC) {
+	p, err := begin(img.command(env, append(img.entry, args...)...))
+	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSPC) {
 		needs.Missing(t, "chroot") // this machine gives no process a file system of its own
 	} else if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(p.kill)
+	t.Cleanup(p.Kill)
 	if p.URI == "" {
-		p.kill()
-		t.Fatalf("the container did not start:\n%s", p.log.tail(4000))
+		p.Kill()
+		t.Fatalf("the container did not start:\n%s", p.Stderr.Tail(4000))
 	}
 	return p
 }
@@ -162,7 +161,7 @@ func TestContainer(t *testing.T) {
 		if out, err := img.command(nil, img.healthcheck[0], "ping", "127.0.0.1:1").CombinedOutput(); err == nil {
 			t.Errorf("nobody is healthy: %s", out)
 		}
-		p.stop(t)
+		p.Stop(t)
 	}
 }
 

@@ -35,11 +35,11 @@ func TestGoV2JavaScript(t *testing.T) {
 	v2Kill(t, db)
 	v2ScriptsRefused(t, db)
 
-	p.stop(t)
+	p.Stop(t)
 	p = startIn(t, p.dir)
 	c = connect(t, p.URI).Database("js").Collection("c")
 	v2Where(t, c)
-	p.stop(t)
+	p.Stop(t)
 	p = startIn(t, p.dir, "--noscripting")
 	db = connect(t, p.URI).Database("js")
 	failsWith(t, db, 6108304, bson.D{{Key: "count", Value: "c"}, {Key: "query", Value: bson.D{{Key: "$where", Value: "true"}}}})

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/duskdb/duskdb/internal/proc"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -37,7 +38,7 @@ func TestConverse(t *testing.T) {
 				t.Fatal(err)
 			}
 			want += bytes.Count(piece, []byte("ping"))
-			<-time.After(time.Millisecond) // so that the pieces may arrive apart
+			proc.Pause(time.Millisecond) // so that the pieces may arrive apart
 		}
 		in := c.Conn
 		_ = in.SetReadDeadline(time.Now().Add(30 * time.Second))

@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/duskdb/duskdb/internal/proc"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 	"github.com/duskdb/duskdb/wire"
@@ -102,7 +103,7 @@ func TestMaxConns(t *testing.T) {
 // waitFor waits for something that happens in the background.
 func waitFor(tb testing.TB, done func() bool) {
 	tb.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !done(); <-time.After(time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Second); !done(); proc.Pause(time.Millisecond) {
 		if time.Now().After(deadline) {
 			tb.Fatal("it did not happen")
 		}

@@ -20,14 +20,7 @@ import (
 // filled starts a server on a directory with something of every kind in it.
 func filled(t *testing.T, engine string) *server.Server {
 	t.Helper()
-	srv, err := server.New(server.Config{DBPath: t.TempDir(), StorageEngine: engine, MemoryLimit: "none"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = srv.Close(context.Background()) })
-	if err := srv.Start(); err != nil {
-		t.Fatal(err)
-	}
+	srv := serving(t, server.Config{DBPath: t.TempDir(), StorageEngine: engine, MemoryLimit: "none"})
 	c := connect(t, srv.URI())
 	run := func(text string) { t.Helper(); mustRun(t, c, value.MustJSON(text)) }
 	run(`{"create": "sessions", "documentTtl": {"default": 600}, "$db": "shop"}`)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,15 +12,7 @@ import (
 // onDisk starts a server over an engine and a directory.
 func onDisk(t *testing.T, engine, dir string) *server.Server {
 	t.Helper()
-	srv, err := server.New(server.Config{DBPath: dir, StorageEngine: engine, MemoryLimit: "none"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = srv.Close(context.Background()) })
-	if err := srv.Start(); err != nil {
-		t.Fatal(err)
-	}
-	return srv
+	return serving(t, server.Config{DBPath: dir, StorageEngine: engine, MemoryLimit: "none"})
 }
 
 // stored counts the documents of a collection of the database app.

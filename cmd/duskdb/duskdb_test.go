@@ -1,11 +1,15 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/duskdb/duskdb/internal/needs"
+	"github.com/duskdb/duskdb/server"
 )
 
 // parse reads a command line as main does.
@@ -23,6 +27,30 @@ func tryParse(t *testing.T, args ...string) (*serveCmd, error) {
 	var c cli
 	_, _, err := describe(&c).Parse(normalise(args))
 	return &c.Serve, err
+}
+
+// built compiles this program.
+func built(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "duskdb")
+	if err := needs.Server(path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// serving starts a server in this process; the end of the test stops it.
+func serving(t *testing.T, cfg server.Config) *server.Server {
+	t.Helper()
+	srv, err := server.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = srv.Close(context.Background()) })
+	if err := srv.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return srv
 }
 
 func TestDefaults(t *testing.T) {

@@ -96,15 +96,7 @@ func TestNewerFormats(t *testing.T) {
 // writtenBy starts a server of a version over a directory.
 func writtenBy(t *testing.T, engine, dir, version string) *server.Server {
 	t.Helper()
-	srv, err := server.New(server.Config{DBPath: dir, StorageEngine: engine, MemoryLimit: "none", Version: version})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = srv.Close(context.Background()) })
-	if err := srv.Start(); err != nil {
-		t.Fatal(err)
-	}
-	return srv
+	return serving(t, server.Config{DBPath: dir, StorageEngine: engine, MemoryLimit: "none", Version: version})
 }
 
 // A stream of a newer version is refused in the same words.

@@ -3,17 +3,16 @@
 package main
 
 import (
-	"bufio"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/duskdb/duskdb/internal/freeport"
+	"github.com/duskdb/duskdb/internal/proc"
 	"github.com/duskdb/duskdb/internal/transfer"
 	"github.com/duskdb/duskdb/value"
 )
@@ -22,18 +21,7 @@ import (
 // getLog has the same lines.
 func TestServerLogsAsMongod(t *testing.T) {
 	path, port := filepath.Join(t.TempDir(), "mongod.log"), strconv.Itoa(freeport.For(t))
-	cmd := exec.CommandContext(t.Context(), built(t), "--port", port, "--dbpath", t.TempDir(), "--logFormat", "mongod", "--logpath", path, "--slowms", "0")
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-		t.Fatal(line, err)
-	}
+	srv := proc.Start(t, exec.Command(built(t), "--port", port, "--dbpath", t.TempDir(), "--logFormat", "mongod", "--logpath", path, "--slowms", "0"))
 	conn, err := transfer.Dial("mongodb://127.0.0.1:"+port, 10*time.Second)
 	if err != nil {
 		t.Fatal(err)
@@ -55,12 +43,7 @@ func TestServerLogsAsMongod(t *testing.T) {
 		parseMongodLine(t, v.Str())
 	}
 	conn.Close()
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	srv.Stop(t)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

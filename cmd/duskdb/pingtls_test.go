@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -50,15 +49,7 @@ func selfSigned(t *testing.T) string {
 // demandsTLS starts a server that lets in only clients with the certificate.
 func demandsTLS(t *testing.T, cert string) *server.Server {
 	t.Helper()
-	srv, err := server.New(server.Config{TLS: server.TLS{Mode: server.TLSRequire, CertificateKeyFile: cert, CAFile: cert}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = srv.Close(context.Background()) })
-	if err := srv.Start(); err != nil {
-		t.Fatal(err)
-	}
-	return srv
+	return serving(t, server.Config{TLS: server.TLS{Mode: server.TLSRequire, CertificateKeyFile: cert, CAFile: cert}})
 }
 
 func TestPingOverTLS(t *testing.T) {

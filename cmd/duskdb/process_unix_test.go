@@ -13,18 +13,7 @@ import (
 	"testing"
 
 	"github.com/duskdb/duskdb/internal/freeport"
-	"github.com/duskdb/duskdb/internal/needs"
 )
-
-// built compiles this program.
-func built(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "duskdb")
-	if err := needs.Server(path); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
 
 // An init script starts the server in the background with the stock keys of a
 // configuration file, reads its process id and stops it.

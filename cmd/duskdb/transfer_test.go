@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,17 +10,10 @@ import (
 
 func TestImportAndExport(t *testing.T) {
 	t.Setenv("DUSKDB_PORT", "1") // concerns serve alone
-	srv, err := server.New(server.Config{
+	srv := serving(t, server.Config{
 		Auth: true, RootUser: "root", RootPassword: "se@cret",
 		Parameters: map[string]string{"scramSHA256IterationCount": "5000", "scramIterationCount": "5000"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = srv.Close(context.Background()) })
-	if err := srv.Start(); err != nil {
-		t.Fatal(err)
-	}
 	dir := seedDir(t, map[string]string{"c.csv": "_id,n.a\n1,x\n2,y\n", "bad.json": "{}\n{x}\n{}\n", "up.json": `{"_id":2,"n":{"a":"z"}}`,
 		"array.json": `[{"_id":7}]`, "typed.csv": "_id.int32()\nx\n8\n", "names": "_id\n\n n.a\n", "filter": `{"_id": 1}`})
 	in := func(name string) string { return filepath.Join(dir, name) }

@@ -74,8 +74,8 @@ func TestFilesAreTheOwners(t *testing.T) {
 		t.Errorf("others may still read %v", list)
 	}
 	p.stop()
-	if !strings.Contains(p.log.String(), "could be read by others than its owner (mode 0644)") {
-		t.Errorf("nothing was said of it: %s", p.log.String())
+	if !strings.Contains(p.Stderr.String(), "could be read by others than its owner (mode 0644)") {
+		t.Errorf("nothing was said of it: %s", p.Stderr.String())
 	}
 }
 
@@ -121,8 +121,8 @@ func TestFormsOfMongod(t *testing.T) {
 		p.stop()
 		if strings.Contains(args, "enableFlowControl") {
 			for _, want := range []string{"Found no addresses", "no-such-host.invalid", `"parameter":"enableFlowControl"`, `"parameter":"oplogFetcherUsesExhaust"`} {
-				if !strings.Contains(p.log.String(), want) {
-					t.Errorf("the log lacks %s: %s", want, p.log.String())
+				if !strings.Contains(p.Stderr.String(), want) {
+					t.Errorf("the log lacks %s: %s", want, p.Stderr.String())
 				}
 			}
 		}
@@ -171,8 +171,8 @@ func TestNoUsersYet(t *testing.T) {
 	} {
 		p := startWithoutRoot(t, t.TempDir(), strings.Fields(args)...)
 		p.stop()
-		if !strings.Contains(p.log.String(), want) {
-			t.Errorf("%s: %s", args, p.log.String())
+		if !strings.Contains(p.Stderr.String(), want) {
+			t.Errorf("%s: %s", args, p.Stderr.String())
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/duskdb/duskdb/internal/proc"
 )
 
 // TestGuessingKeepsNobodyOut guesses the passwords of an existing and of a missing user
@@ -25,7 +27,7 @@ func TestGuessingKeepsNobodyOut(t *testing.T) {
 		go func() {
 			defer guessing.Done()
 			for ctx.Err() == nil {
-				o := options.Client().ApplyURI(p.uri).SetServerMonitoringMode(options.ServerMonitoringModePoll)
+				o := options.Client().ApplyURI(p.URI).SetServerMonitoringMode(options.ServerMonitoringModePoll)
 				c, err := mongo.Connect(o.SetAuth(options.Credential{Username: name, Password: "wrong", AuthSource: "admin"}))
 				if err != nil {
 					return
@@ -49,7 +51,7 @@ func TestGuessingKeepsNobodyOut(t *testing.T) {
 		return n
 	}
 	for failures() < 20 {
-		time.Sleep(20 * time.Millisecond)
+		proc.Pause(20 * time.Millisecond)
 	}
 	for range 4 {
 		for name, password := range map[string]string{"root": "secret", "ann": "p"} {

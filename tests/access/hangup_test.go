@@ -20,7 +20,7 @@ import (
 func TestHangingUpSparesNoDelay(t *testing.T) {
 	p := start(t, t.TempDir())
 	p.root().must("admin", `{"createUser": "ann", "pwd": "p", "roles": []}`)
-	uri, err := url.Parse(p.uri)
+	uri, err := url.Parse(p.URI)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestHangingUpSparesNoDelay(t *testing.T) {
 	p.login("root", "secret").must("admin", `{"connectionStatus": 1}`) // others are not concerned
 	p.stop()
 	looked := 0
-	for line := range strings.Lines(p.log.String()) {
+	for line := range strings.Lines(p.Stderr.String()) {
 		if strings.Contains(line, "Failed to authenticate") && strings.Contains(line, "Authentication failed.") { // else it was not looked at
 			looked++
 		}

@@ -16,7 +16,7 @@ import (
 // resident returns the resident memory of the server in MB.
 func (p *process) resident() int {
 	p.Helper()
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.cmd.Process.Pid), "status"))
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.Cmd.Process.Pid), "status"))
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestLongTextBeforeLogin(t *testing.T) {
 	}
 	log := filepath.Join(t.TempDir(), "log")
 	p := start(t, t.TempDir(), "--logpath", log, "--slowms", "0")
-	u := strings.TrimSuffix(strings.TrimPrefix(p.uri, "mongodb://"), "/")
+	u := strings.TrimSuffix(strings.TrimPrefix(p.URI, "mongodb://"), "/")
 	u, _, _ = strings.Cut(u, "/")
 	nc, err := net.Dial("tcp", u)
 	if err != nil {

@@ -3,52 +3,28 @@
 package access
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strings"
-	"syscall"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/duskdb/duskdb/internal/needs"
+	"github.com/duskdb/duskdb/internal/proc"
 )
 
 // binary is the server, built once.
 var binary string
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "duskdb-access")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	binary = filepath.Join(dir, "duskdb")
-	if err := needs.Server(binary); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return m.Run()
-}
+func TestMain(m *testing.M) { proc.Main(m, &binary) }
 
 // process is a running server with access control and a user root.
 type process struct {
 	testing.TB
-	cmd *exec.Cmd
-	dir string
-	uri string
-	log strings.Builder // complete once the process has ended
+	*proc.Server
 }
 
 // start starts the server on a directory and waits until it listens.
@@ -65,46 +41,24 @@ func startWithoutRoot(t *testing.T, dir string, args ...string) *process {
 
 func launch(t *testing.T, env []string, dir string, args ...string) *process {
 	t.Helper()
-	p := &process{TB: t, dir: dir}
-	p.cmd = exec.Command(binary, append([]string{
+	cmd := exec.Command(binary, append([]string{
 		"--dbpath", dir, "--port", "0", "--auth", "--logFormat", "json",
 		"--setParameter", "scramIterationCount=5000", "--setParameter", "scramSHA256IterationCount=5000",
 	}, args...)...)
-	p.cmd.Env = append(os.Environ(), env...)
-	p.cmd.Stderr = &p.log
-	out, err := p.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = p.cmd.Process.Kill(); _ = p.cmd.Wait() })
-	r := bufio.NewReader(out)
-	line, err := r.ReadString('\n')
-	_, rest, ok := strings.Cut(line, "mongodb://")
-	if err != nil || !ok {
-		_ = p.cmd.Wait()
-		t.Fatalf("the server did not start: %v\n%s%s", err, line, p.log.String())
-	}
-	p.uri = "mongodb://" + strings.TrimSpace(rest)
-	go func() { _, _ = io.Copy(io.Discard, r) }()
-	return p
+	cmd.Env = append(os.Environ(), env...)
+	return &process{t, proc.Start(t, cmd)}
 }
 
 // stop ends the server as an operator does.
 func (p *process) stop() {
 	p.Helper()
-	_ = p.cmd.Process.Signal(syscall.SIGTERM)
-	if err := p.cmd.Wait(); err != nil {
-		p.Fatalf("%v\n%s", err, p.log.String())
-	}
+	p.Stop(p)
 }
 
 // login is a client with one connection that is logged in as a user of admin.
 func (p *process) login(name, password string) *login {
 	p.Helper()
-	o := options.Client().ApplyURI(p.uri).SetServerMonitoringMode(options.ServerMonitoringModePoll).SetRetryReads(false)
+	o := options.Client().ApplyURI(p.URI).SetServerMonitoringMode(options.ServerMonitoringModePoll).SetRetryReads(false)
 	c, err := mongo.Connect(o.SetAuth(options.Credential{Username: name, Password: password, AuthSource: "admin"}))
 	if err != nil {
 		p.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/duskdb/duskdb/internal/proc"
 	"github.com/duskdb/duskdb/value"
 	"github.com/duskdb/duskdb/wire"
 )
@@ -100,7 +101,7 @@ func TestBombs(t *testing.T) {
 	dir := t.TempDir()
 	p := start(t, dir)
 	fill(t, connect(t, p))
-	p.stop(t)
+	p.Stop(t)
 	for _, b := range bombs {
 		if testing.Short() && !b.short || !strings.Contains(b.name, only) {
 			continue
@@ -142,9 +143,9 @@ const (
 // seconds if they do not read it.
 func explode(t *testing.T, dir string, list []bomb) {
 	p := start(t, dir)
-	defer p.stop(t)
+	defer p.Stop(t)
 	for wait := 0; anonymous(t, p) > atRest && wait < 100; wait++ { // the garbage of reading the log
-		<-time.After(50 * time.Millisecond)
+		proc.Pause(50 * time.Millisecond)
 	}
 	before := anonymous(t, p)
 	var stop atomic.Bool
@@ -153,7 +154,7 @@ func explode(t *testing.T, dir string, list []bomb) {
 	watching.Go(func() {
 		for !stop.Load() {
 			most.Store(max(most.Load(), anonymous(t, p)))
-			<-time.After(5 * time.Millisecond)
+			proc.Pause(5 * time.Millisecond)
 		}
 	})
 	var took []time.Duration
@@ -163,7 +164,7 @@ func explode(t *testing.T, dir string, list []bomb) {
 			began := time.Now()
 			bystander.must(t, "find", value.String("docs"), "filter", doc(`{"_id": 77}`))
 			took = append(took, time.Since(began))
-			<-time.After(2 * time.Millisecond)
+			proc.Pause(2 * time.Millisecond)
 		}
 	})
 	began := time.Now()
@@ -186,7 +187,7 @@ func explode(t *testing.T, dir string, list []bomb) {
 }
 
 // send sends a bomb and waits for the reply; a deaf client waits some seconds instead.
-func (b *bomb) send(t *testing.T, p *process) {
+func (b *bomb) send(t *testing.T, p *proc.Server) {
 	c := connect(t, p)
 	defer c.Close()
 	d := value.NewBuilder()
@@ -213,5 +214,5 @@ func (b *bomb) send(t *testing.T, p *process) {
 	if _, err := c.Send(flags, body); err != nil {
 		t.Error(err)
 	}
-	<-time.After(4 * time.Second)
+	proc.Pause(4 * time.Second)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/duskdb/duskdb/internal/pgtest"
+	"github.com/duskdb/duskdb/internal/proc"
 )
 
 // TestClusterChaos does all of it at the same time: servers end and stop, the database
@@ -33,7 +34,7 @@ func TestClusterChaos(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(seed, n))
 		wg.Go(func() {
 			for time.Now().Before(until) && !t.Failed() {
-				<-time.After(time.Duration(rnd.IntN(3000)) * time.Millisecond)
+				proc.Pause(time.Duration(rnd.IntN(3000)) * time.Millisecond)
 				fn(rnd)
 			}
 		})
@@ -46,7 +47,7 @@ func TestClusterChaos(t *testing.T) {
 				return
 			}
 			l.signal(i, syscall.SIGSTOP)
-			<-time.After(time.Duration(rnd.IntN(12_000)) * time.Millisecond)
+			proc.Pause(time.Duration(rnd.IntN(12_000)) * time.Millisecond)
 			l.signal(i, syscall.SIGCONT)
 		})
 	}
@@ -64,7 +65,7 @@ func TestClusterChaos(t *testing.T) {
 			p.tear(1 + rnd.IntN(5))
 		case 2:
 			p.hold(true)
-			<-time.After(time.Duration(rnd.IntN(2000)) * time.Millisecond)
+			proc.Pause(time.Duration(rnd.IntN(2000)) * time.Millisecond)
 			p.hold(false)
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/duskdb/duskdb/internal/pgtest"
+	"github.com/duskdb/duskdb/internal/proc"
 )
 
 // TestClusterDatabase does to the database, and to the network before it, what happens
@@ -40,17 +41,17 @@ func TestClusterDatabase(t *testing.T) {
 		}},
 		{"the database refused connections", func() {
 			p.refuse(true)
-			<-time.After(away)
+			proc.Pause(away)
 			p.refuse(false)
 		}},
 		{"nothing got through to the database", func() {
 			p.hold(true)
-			<-time.After(away)
+			proc.Pause(away)
 			p.hold(false)
 		}},
 		{"nothing got through, and the connections ended", func() {
 			p.hold(true)
-			<-time.After(away)
+			proc.Pause(away)
 			p.cut()
 			p.hold(false)
 		}},
@@ -58,7 +59,7 @@ func TestClusterDatabase(t *testing.T) {
 		{"connections ended in the middle of statements", func() {
 			for range 20 {
 				p.tear(1 + rnd.IntN(3))
-				<-time.After(time.Duration(rnd.IntN(50)) * time.Millisecond)
+				proc.Pause(time.Duration(rnd.IntN(50)) * time.Millisecond)
 			}
 			p.tear(0)
 		}},

@@ -16,6 +16,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/duskdb/duskdb/internal/pgtest"
+	"github.com/duskdb/duskdb/internal/proc"
 )
 
 // testClusterExpiry: each document that expires goes once, and each message that expires
@@ -96,7 +97,7 @@ func testClusterInvisible(t *testing.T, c *cluster) {
 				after++
 			}
 			mu.Unlock()
-			<-time.After(5 * time.Millisecond)
+			proc.Pause(5 * time.Millisecond)
 		}
 		return nil
 	})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/duskdb/duskdb/internal/pgtest"
+	"github.com/duskdb/duskdb/internal/proc"
 )
 
 // furtherFailovers follow in a long run.
@@ -47,7 +48,7 @@ func TestClusterFailover(t *testing.T) {
 				t.Fatal(err)
 			}
 			moved(first) // by mistake: nothing may be read or written there
-			<-time.After(500 * time.Millisecond)
+			proc.Pause(500 * time.Millisecond)
 			moved(second)
 			// Those who connect anew meet the old primary first.
 			if err := second.Exec("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'duskdb'"); err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/duskdb/duskdb/internal/pgtest"
+	"github.com/duskdb/duskdb/internal/proc"
 )
 
 // long reports whether tests may take their time.
@@ -53,7 +54,7 @@ func TestClusterPause(t *testing.T) {
 		l.signal(i, syscall.SIGSTOP)
 		l.progress(fmt.Sprintf("server %d stopped", i))
 		l.calm(true)
-		<-time.After(15*time.Second - time.Since(stopped))
+		proc.Pause(15*time.Second - time.Since(stopped))
 		l.signal(i, syscall.SIGCONT)
 		l.calm(false)
 		l.progress(fmt.Sprintf("server %d went on", i))

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/duskdb/duskdb/internal/proc"
 	"github.com/duskdb/duskdb/tests/crash/history"
 )
 
@@ -28,7 +29,7 @@ func (l *bank) repeatLists(i int) {
 				l.onLists(conn, c)
 				_ = conn.Close()
 			}
-			<-time.After(time.Duration(l.rest.Load()))
+			proc.Pause(time.Duration(l.rest.Load()))
 		}
 	})
 }
@@ -49,7 +50,7 @@ func (l *bank) onLists(conn *client, c *listClient) {
 		if err != nil && !errors.Is(err, errRefused) {
 			return
 		}
-		<-time.After(time.Duration(l.rest.Load()))
+		proc.Pause(time.Duration(l.rest.Load()))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/duskdb/duskdb/internal/freeport"
 	"github.com/duskdb/duskdb/internal/pgtest"
+	"github.com/duskdb/duskdb/internal/proc"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -47,7 +48,7 @@ func (m *monitored) waitReady(want int) (body string) {
 		if code == want {
 			return body
 		}
-		time.Sleep(50 * time.Millisecond)
+		proc.Pause(50 * time.Millisecond)
 	}
 	m.t.Fatalf("/readyz does not become %d", want)
 	return ""

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/duskdb/duskdb/internal/proc"
 )
 
 // proxy stands between servers and their database. It can be told to refuse, to hold
@@ -106,7 +108,7 @@ func (p *proxy) wait() (torn bool) {
 	}
 	p.mu.Unlock()
 	if delay > 0 {
-		<-time.After(delay)
+		proc.Pause(delay)
 	}
 	if held != nil {
 		<-held

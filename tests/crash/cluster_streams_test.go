@@ -12,6 +12,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/duskdb/duskdb/internal/proc"
 )
 
 // testClusterStreams: streams on all servers, one of which goes from server to server,
@@ -66,7 +68,7 @@ func testClusterStreams(t *testing.T, c *cluster) {
 			mu.Lock()
 			acked[id] = time.Now()
 			mu.Unlock()
-			<-time.After(10 * time.Millisecond)
+			proc.Pause(10 * time.Millisecond)
 		}
 		return nil
 	})
@@ -167,7 +169,7 @@ func testClusterWake(t *testing.T, c *cluster) {
 			}
 			woken <- time.Now()
 		}()
-		<-time.After(time.Duration(20+10*n) * time.Millisecond) // it waits, or is about to
+		proc.Pause(time.Duration(20+10*n) * time.Millisecond) // it waits, or is about to
 		_, err := b.Collection("wake").InsertOne(background, bson.M{"_id": n})
 		must(t, err)
 		sent := time.Now()

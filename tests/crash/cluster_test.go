@@ -18,6 +18,7 @@ import (
 
 	"github.com/duskdb/duskdb/internal/freeport"
 	"github.com/duskdb/duskdb/internal/pgtest"
+	"github.com/duskdb/duskdb/internal/proc"
 )
 
 // cluster is three servers over one database. Each keeps its port when it is started
@@ -26,7 +27,7 @@ type cluster struct {
 	testing.TB
 	args    []string
 	addrs   [3]string
-	servers [3]*process
+	servers [3]*proc.Server
 }
 
 // newCluster starts three servers over a database that a URI names, in a schema of
@@ -70,12 +71,12 @@ func (c *cluster) start(i int) {
 }
 
 // kill ends a server without notice.
-func (c *cluster) kill(i int) { c.servers[i].kill() }
+func (c *cluster) kill(i int) { c.servers[i].Kill() }
 
 // signal stops a server, or lets it go on.
 func (c *cluster) signal(i int, sig syscall.Signal) {
 	c.Helper()
-	if err := c.servers[i].cmd.Process.Signal(sig); err != nil {
+	if err := c.servers[i].Cmd.Process.Signal(sig); err != nil {
 		c.Fatal(err)
 	}
 }
@@ -131,7 +132,7 @@ func eventually(tb testing.TB, what string, holds func() bool) time.Duration {
 		if time.Since(begun) > patience {
 			tb.Fatalf("not within %v: %s", patience, what)
 		}
-		<-time.After(10 * time.Millisecond)
+		proc.Pause(10 * time.Millisecond)
 	}
 	return time.Since(begun)
 }

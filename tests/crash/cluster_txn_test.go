@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/duskdb/duskdb/internal/pgtest"
+	"github.com/duskdb/duskdb/internal/proc"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -102,14 +103,14 @@ func TestClusterResent(t *testing.T) {
 	}
 	warm := resent{T: t, other: other, id: 1000} // makes the collections that the servers keep: that would wait for dead ones
 	other.must(t, warm.updates()...)
-	victims := make(chan *process, 2*rounds)
+	victims := make(chan *proc.Server, 2*rounds)
 	go func() {
 		defer close(victims)
 		for range 2 * rounds {
 			victims <- start(t, t.TempDir(), c.args...) // before any is killed: then a start waits
 		}
 	}()
-	var ready []*process
+	var ready []*proc.Server
 	for p := range victims {
 		ready = append(ready, p)
 	}
@@ -127,7 +128,7 @@ func TestClusterResent(t *testing.T) {
 // resent is a command that is sent to a server, which is killed, and again to another one.
 type resent struct {
 	*testing.T
-	server *process
+	server *proc.Server
 	other  *client
 	id     int32
 	delay  time.Duration
@@ -148,13 +149,13 @@ func (r *resent) send(conn *client, fields ...any) (answered int) {
 			done <- 0
 		}
 	}()
-	<-time.After(r.delay)
-	r.server.kill()
+	proc.Pause(r.delay)
+	r.server.Kill()
 	return <-done
 }
 
 func (r *resent) dial() *client {
-	conn, err := dial(r.server.addr)
+	conn, err := dial(r.server.Addr())
 	must(r, err)
 	r.Cleanup(func() { _ = conn.Close() })
 	return conn

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/duskdb/duskdb/internal/proc"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -49,13 +50,13 @@ func TestKill(t *testing.T) {
 	rounds, restarts := 0, 0
 	for until := time.Now().Add(d); time.Now().Before(until) && !t.Failed(); rounds++ {
 		if rnd.IntN(3) == 0 {
-			p, _ := launch(t, dir)
-			<-time.After(time.Duration(rnd.IntN(25)) * time.Millisecond)
-			p.kill()
+			p := launch(t, dir)
+			proc.Pause(time.Duration(rnd.IntN(25)) * time.Millisecond)
+			p.Kill()
 			restarts++
 		}
 		p := start(t, dir)
-		c, err := dial(p.addr)
+		c, err := dial(p.Addr())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,20 +96,20 @@ func prepare(tb testing.TB, c *client) {
 }
 
 // load runs all workers until the server is killed.
-func load(tb testing.TB, p *process, workers []*worker, expiry *expiryWorker, d time.Duration) {
+func load(tb testing.TB, p *proc.Server, workers []*worker, expiry *expiryWorker, d time.Duration) {
 	tb.Helper()
 	var wg sync.WaitGroup
 	for _, w := range workers {
-		wg.Go(func() { w.work(p.addr) })
+		wg.Go(func() { w.work(p.Addr()) })
 	}
-	wg.Go(func() { expiry.work(p.addr) })
-	wg.Go(func() { compact(p.addr, "c") })
-	<-time.After(d)
-	p.kill()
+	wg.Go(func() { expiry.work(p.Addr()) })
+	wg.Go(func() { compact(p.Addr(), "c") })
+	proc.Pause(d)
+	p.Kill()
 	wg.Wait()
 	for _, w := range workers {
 		if w.err != nil {
-			tb.Fatalf("%v\n%s", w.err, p.output.String())
+			tb.Fatalf("%v\n%s", w.err, p.Stderr.String())
 		}
 	}
 }
@@ -164,7 +165,7 @@ func validate(tb testing.TB, c *client) {
 func finish(tb testing.TB, dir string, workers []*worker, expiry *expiryWorker) {
 	tb.Helper()
 	p := start(tb, dir)
-	c, err := dial(p.addr)
+	c, err := dial(p.Addr())
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/duskdb/duskdb/internal/freeport"
 	"github.com/duskdb/duskdb/internal/pgtest"
+	"github.com/duskdb/duskdb/internal/proc"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -55,7 +56,7 @@ func entryPoint(t *testing.T) (args []string) {
 
 // deployed starts a server with the arguments of an example over a database of the
 // test, and returns the server and the port of its metrics.
-func deployed(t *testing.T, args []string, uri string) (*process, string) {
+func deployed(t *testing.T, args []string, uri string) (*proc.Server, string) {
 	t.Helper()
 	metrics := strconv.Itoa(freeport.For(t))
 	secret := filepath.Join(t.TempDir(), "password")
@@ -103,7 +104,7 @@ func deployed(t *testing.T, args []string, uri string) (*process, string) {
 }
 
 // serves checks that each of several servers has what another one has written.
-func serves(t *testing.T, servers []*process) {
+func serves(t *testing.T, servers []*proc.Server) {
 	t.Helper()
 	for i, p := range servers {
 		connect(t, p).must(t, "insert", value.String("deployed"), "documents", value.NewArray(value.Document(value.NewDoc("_id", value.Int32(int32(i))))))
@@ -132,7 +133,7 @@ func TestComposeCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	database := pgtest.Own(t)
-	var servers []*process
+	var servers []*proc.Server
 	for name, c := range file.Services {
 		if c.Image != "duskdb" {
 			if name != "postgres" || !slices.Contains(c.Healthcheck.Test, "pg_isready") {
@@ -147,7 +148,7 @@ func TestComposeCluster(t *testing.T) {
 		}
 		p, metrics := deployed(t, c.Command, database.URI(""))
 		servers = append(servers, p)
-		_, port, _ := net.SplitHostPort(p.addr)
+		_, port, _ := net.SplitHostPort(p.Addr())
 		if text, ok := duskdb(append(c.Healthcheck.Test[2:], "--port", port)...); !ok {
 			t.Errorf("the health check of %s: %s", name, text)
 		}
@@ -199,7 +200,7 @@ func TestKubernetesCluster(t *testing.T) {
 		t.Fatalf("the environment is %v", c.Env)
 	}
 	t.Setenv("DUSKDB_STORAGE_URI", pgtest.Own(t).URI(""))
-	var servers []*process
+	var servers []*proc.Server
 	for range replicas {
 		p, metrics := deployed(t, c.Args, "")
 		servers = append(servers, p)

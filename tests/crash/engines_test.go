@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/internal/proc"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -225,7 +226,7 @@ func testCopy(t *testing.T, from, to place) {
 	hash := c.must(t, "dbHash", value.Int32(1)).Lookup("collections").Doc()
 	docs := c.all(t, "c")
 	_ = c.Close()
-	p.stop(t)
+	p.Stop(t)
 
 	before := contents(t, from.dir)
 	if text, ok := duskdb("copy", from.name, to.name); !ok || !strings.Contains(text, "the copy is equal to the original") {
@@ -269,9 +270,9 @@ func testCopy(t *testing.T, from, to place) {
 	}
 }
 
-func connect(tb testing.TB, p *process) *client {
+func connect(tb testing.TB, p *proc.Server) *client {
 	tb.Helper()
-	c, err := dial(p.addr)
+	c, err := dial(p.Addr())
 	if err != nil {
 		tb.Fatal(err)
 	}

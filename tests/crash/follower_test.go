@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/duskdb/duskdb/internal/proc"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -28,16 +29,16 @@ func TestFollower(t *testing.T) {
 	for until := time.Now().Add(d); time.Now().Before(until) && !t.Failed(); lives++ {
 		p := start(t, dir)
 		if lives == 0 {
-			f.prepare(t, p.addr)
+			f.prepare(t, p.Addr())
 		}
 		var wg sync.WaitGroup
 		for _, w := range writers {
-			wg.Go(func() { w.work(p.addr) })
+			wg.Go(func() { w.work(p.Addr()) })
 		}
-		wg.Go(func() { f.follow(p.addr, false) })
-		wg.Go(func() { compact(p.addr, "f") })
-		<-time.After(time.Duration(30+rnd.IntN(300)) * time.Millisecond)
-		p.kill()
+		wg.Go(func() { f.follow(p.Addr(), false) })
+		wg.Go(func() { compact(p.Addr(), "f") })
+		proc.Pause(time.Duration(30+rnd.IntN(300)) * time.Millisecond)
+		p.Kill()
 		wg.Wait()
 		for _, w := range writers {
 			if err := errors.Join(f.err, w.err); err != nil {
@@ -46,8 +47,8 @@ func TestFollower(t *testing.T) {
 		}
 	}
 	p := start(t, dir)
-	f.follow(p.addr, true)
-	f.compare(t, p.addr)
+	f.follow(p.Addr(), true)
+	f.compare(t, p.Addr())
 	t.Logf("%d crashes, %d events, %d of them in transactions; %d documents are left", lives, f.events, f.inTxn, len(f.docs))
 }
 

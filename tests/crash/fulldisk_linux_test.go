@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/duskdb/duskdb/internal/needs"
+	"github.com/duskdb/duskdb/internal/proc"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -35,7 +36,7 @@ func testFullDisk(t *testing.T, name string) {
 	}
 	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
 	p := start(t, dir, "--oplogSize", "1", "--storageEngine", name)
-	c, err := dial(p.addr)
+	c, err := dial(p.Addr())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,7 @@ func testFullDisk(t *testing.T, name string) {
 	}
 	c.must(t, "compact", value.String("c"))
 	soon := func(coll string, id int32) { // files are removed in the background
-		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(10 * time.Second); ; proc.Pause(20 * time.Millisecond) {
 			if _, err := insert(coll, id); err == nil {
 				return
 			} else if time.Now().After(deadline) {
@@ -79,9 +80,9 @@ func testFullDisk(t *testing.T, name string) {
 			break
 		}
 	}
-	p.kill()
+	p.Kill()
 	p = start(t, dir, "--oplogSize", "1", "--storageEngine", name)
-	if c, err = dial(p.addr); err != nil {
+	if c, err = dial(p.Addr()); err != nil {
 		t.Fatal(err)
 	}
 	if got := c.must(t, "count", value.String("c")).Lookup("n").SafeInt64(); got != int64(n/100) {
@@ -90,7 +91,7 @@ func testFullDisk(t *testing.T, name string) {
 	c.must(t, "drop", value.String("d"))
 	c.must(t, "compact", value.String("c"))
 	soon("c", n)
-	p.stop(t)
+	p.Stop(t)
 	if text, sound := check(dir); !sound {
 		t.Error(text)
 	}

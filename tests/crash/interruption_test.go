@@ -68,7 +68,7 @@ func TestInterruption(t *testing.T) {
 	send(value.MustJSON(endless))
 	begun()
 	began = time.Now()
-	p.stop(t)
+	p.Stop(t)
 	if took := time.Since(began); took > promptly {
 		t.Errorf("the server took %v to stop", took)
 	}

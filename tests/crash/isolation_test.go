@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/duskdb/duskdb/internal/proc"
 	"github.com/duskdb/duskdb/tests/crash/history"
 	"github.com/duskdb/duskdb/value"
 )
@@ -35,19 +36,19 @@ func TestIsolation(t *testing.T) {
 	lives, unanswered := 0, 0
 	for until := time.Now().Add(d); time.Now().Before(until) && !t.Failed(); lives++ {
 		p := start(t, dir)
-		unanswered += resolve(t, p.addr, clients)
+		unanswered += resolve(t, p.Addr(), clients)
 		var wg sync.WaitGroup
 		for _, c := range clients {
-			wg.Go(func() { c.work(p.addr, lives/listLives*listKeys) })
+			wg.Go(func() { c.work(p.Addr(), lives/listLives*listKeys) })
 		}
-		wg.Go(func() { compact(p.addr, "lists") })
-		<-time.After(time.Duration(30+rnd.IntN(300)) * time.Millisecond)
-		p.kill()
+		wg.Go(func() { compact(p.Addr(), "lists") })
+		proc.Pause(time.Duration(30+rnd.IntN(300)) * time.Millisecond)
+		p.Kill()
 		wg.Wait()
 	}
 	p := start(t, dir)
-	unanswered += resolve(t, p.addr, clients)
-	counts := judge(t, p.addr, clients)
+	unanswered += resolve(t, p.Addr(), clients)
+	counts := judge(t, p.Addr(), clients)
 	t.Logf("%d crashes; %d transactions committed, %d not; the answer to %d came after a restart", lives, counts[history.Committed], counts[history.Aborted], unanswered)
 	if counts[history.Committed] < lives {
 		t.Errorf("only %d transactions in %d lives", counts[history.Committed], lives)

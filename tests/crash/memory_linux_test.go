@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/duskdb/duskdb/internal/needs"
+	"github.com/duskdb/duskdb/internal/proc"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -54,9 +55,9 @@ func TestMemoryIsReturned(t *testing.T) {
 }
 
 // anonymous is the memory of a process that is no file's, in bytes.
-func anonymous(t *testing.T, p *process) int64 {
+func anonymous(t *testing.T, p *proc.Server) int64 {
 	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Cmd.Process.Pid))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/duskdb/duskdb/internal/proc"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -21,7 +22,7 @@ func TestMemoryLimit(t *testing.T) {
 	dataInMemory(t)
 	const limit = 100 << 20
 	p := start(t, t.TempDir(), "--memoryLimit", "100MB")
-	c, err := dial(p.addr)
+	c, err := dial(p.Addr())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,13 +56,13 @@ func TestMemoryLimit(t *testing.T) {
 	}
 	// A compaction that runs keeps what it copies until its file is synced,
 	// which takes long where the disk is busy.
-	for deadline := time.Now().Add(2 * time.Minute); ; <-time.After(50 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; proc.Pause(50 * time.Millisecond) {
 		_, err := insert(0)
 		if err == nil {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("no inserts after everything was deleted: %v\n%s\n%s", err, c.must(t, "serverStatus", value.Int32(1)), p.output.String())
+			t.Fatalf("no inserts after everything was deleted: %v\n%s\n%s", err, c.must(t, "serverStatus", value.Int32(1)), p.Stderr.String())
 		}
 	}
 }
@@ -132,7 +133,7 @@ func TestExpiryAtTheMemoryLimit(t *testing.T) {
 		}
 	}
 	check("after the pass")
-	for deadline := time.Now().Add(2 * time.Minute); ; <-time.After(50 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; proc.Pause(50 * time.Millisecond) {
 		_, err := expiring("later")
 		if err == nil {
 			err = send()
@@ -141,11 +142,11 @@ func TestExpiryAtTheMemoryLimit(t *testing.T) {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("no room after everything has expired: %v\n%s", err, p.output.String())
+			t.Fatalf("no room after everything has expired: %v\n%s", err, p.Stderr.String())
 		}
 	}
 	c.must(t, "fsync", value.Int32(1), "$db", value.String("admin"))
-	p.kill()
+	p.Kill()
 	p = start(t, dir, flags...)
 	c = connect(t, p)
 	check("after a crash")

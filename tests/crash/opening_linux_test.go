@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/duskdb/duskdb/internal/freeport"
+	"github.com/duskdb/duskdb/internal/proc"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -31,8 +32,8 @@ func TestStoppedWhileOpening(t *testing.T) {
 				t.Fatal(err)
 			}
 			port, metrics := fmt.Sprint(freeport.For(t)), fmt.Sprint(freeport.For(t))
-			p, out := launch(t, dir, "--storageEngine", name, "--port", port, "--metricsPort", metrics)
-			t.Cleanup(p.kill)
+			p := launch(t, dir, "--storageEngine", name, "--port", port, "--metricsPort", metrics)
+			t.Cleanup(p.Kill)
 			if code, text := awaitHTTP(t, "http://127.0.0.1:"+metrics+"/readyz", "opening"); code != 503 || !strings.HasPrefix(text, "opening 0 %") {
 				t.Errorf("/readyz: %d %s", code, text)
 			}
@@ -47,16 +48,16 @@ func TestStoppedWhileOpening(t *testing.T) {
 			if reply.Lookup("code").Int32() != 94 || !strings.Contains(reply.Lookup("errmsg").Str(), "is opening its data") {
 				t.Errorf("hello: %v", err)
 			}
-			if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			if err := p.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
 				t.Fatal(err)
 			}
-			if text, err := io.ReadAll(out); err != nil || len(text) > 0 {
+			if text, err := io.ReadAll(p.Out); err != nil || len(text) > 0 {
 				t.Errorf("printed %q, %v", text, err)
 			}
-			if err := p.cmd.Wait(); err != nil {
+			if err := p.Wait(); err != nil {
 				t.Errorf("ended with %v", err)
 			}
-			if text := p.output.String(); !strings.Contains(text, "Stopped while the data were being opened") {
+			if text := p.Stderr.String(); !strings.Contains(text, "Stopped while the data were being opened") {
 				t.Errorf("logged %s", text)
 			}
 		})
@@ -66,7 +67,7 @@ func TestStoppedWhileOpening(t *testing.T) {
 // awaitHTTP repeats a request until the reply contains a text.
 func awaitHTTP(tb testing.TB, url, want string) (code int, text string) {
 	tb.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; <-time.After(5 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); ; proc.Pause(5 * time.Millisecond) {
 		r, err := http.Get(url) //nolint:gosec,noctx // the server of the test
 		if err == nil {
 			b, rerr := io.ReadAll(r.Body)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/duskdb/duskdb/internal/proc"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -312,7 +313,7 @@ func TestKillPolicies(t *testing.T) {
 	killed := "" // what the server said before it was killed
 	for until := time.Now().Add(d); time.Now().Before(until) && !t.Failed(); rounds++ {
 		p := start(t, dir, "--setParameter", "testClockStart="+time.UnixMilli(w.now).UTC().Format("2006-01-02T15:04:05.000Z"))
-		c, err := dial(p.addr)
+		c, err := dial(p.Addr())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -322,7 +323,7 @@ func TestKillPolicies(t *testing.T) {
 			w.check(t, c)
 		}
 		if t.Failed() {
-			t.Logf("the server before the crash:\n%s\nand after it:\n%s", killed, p.output.String())
+			t.Logf("the server before the crash:\n%s\nand after it:\n%s", killed, p.Stderr.String())
 		}
 		for _, a := range w.all {
 			moved += len(a.gone)
@@ -331,13 +332,13 @@ func TestKillPolicies(t *testing.T) {
 		noise := newWorker(0, seed+uint64(rounds))
 		noise.next = int64(rounds) * 1_000_000
 		var wg sync.WaitGroup
-		wg.Go(func() { w.work(p.addr) })
-		wg.Go(func() { noise.work(p.addr) })
-		wg.Go(func() { compact(p.addr, "ttl") })
-		<-time.After(time.Duration(20+rnd.IntN(300)) * time.Millisecond)
-		p.kill()
+		wg.Go(func() { w.work(p.Addr()) })
+		wg.Go(func() { noise.work(p.Addr()) })
+		wg.Go(func() { compact(p.Addr(), "ttl") })
+		proc.Pause(time.Duration(20+rnd.IntN(300)) * time.Millisecond)
+		p.Kill()
 		wg.Wait()
-		killed = p.output.String()
+		killed = p.Stderr.String()
 	}
 	t.Logf("%d crashes; acknowledged: %v; %d documents were looked for where they had been moved", rounds, w.acks, moved)
 }

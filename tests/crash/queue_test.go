@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/duskdb/duskdb/internal/proc"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -30,7 +31,7 @@ func TestKillQueues(t *testing.T) {
 	now, rounds := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC), 0
 	for until := time.Now().Add(d); time.Now().Before(until) && !t.Failed(); rounds++ {
 		p := start(t, dir, "--setParameter", "testClockStart="+now.Format("2006-01-02T15:04:05.000Z"))
-		c, err := dial(p.addr)
+		c, err := dial(p.Addr())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,23 +70,23 @@ func TestKillQueues(t *testing.T) {
 }
 
 // loadQueues lets all clients work until the server is killed.
-func loadQueues(tb testing.TB, p *process, workers []*queueWorker, crowd *crowd, d time.Duration) {
+func loadQueues(tb testing.TB, p *proc.Server, workers []*queueWorker, crowd *crowd, d time.Duration) {
 	tb.Helper()
 	var wg sync.WaitGroup
 	for _, w := range workers {
-		wg.Go(func() { w.work(p.addr) })
+		wg.Go(func() { w.work(p.Addr()) })
 	}
 	for i := range 3 {
-		wg.Go(func() { crowd.sender(p.addr, i) })
-		wg.Go(func() { crowd.receiver(p.addr, i == 0) })
+		wg.Go(func() { crowd.sender(p.Addr(), i) })
+		wg.Go(func() { crowd.receiver(p.Addr(), i == 0) })
 	}
-	wg.Go(func() { compact(p.addr, "q0") })
-	<-time.After(d)
-	p.kill()
+	wg.Go(func() { compact(p.Addr(), "q0") })
+	proc.Pause(d)
+	p.Kill()
 	wg.Wait()
 	for _, w := range workers {
 		if w.err != nil {
-			tb.Fatalf("%v\n%s", w.err, p.output.String())
+			tb.Fatalf("%v\n%s", w.err, p.Stderr.String())
 		}
 	}
 }

@@ -6,40 +6,28 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/duskdb/duskdb/value"
 )
 
-// stop stops a server properly.
-func (p *process) stop(tb testing.TB) {
-	tb.Helper()
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		tb.Fatal(err)
-	}
-	if err := p.cmd.Wait(); err != nil {
-		tb.Fatal(err)
-	}
-}
-
 // refuses starts a server that must exit with an error, and returns its output.
 func refuses(tb testing.TB, dir string, args ...string) string {
 	tb.Helper()
-	p, out := launch(tb, dir, args...)
-	defer p.kill()
-	text, err := out.ReadString('\n') // the first line of a server that listens
+	p := launch(tb, dir, args...)
+	defer p.Kill()
+	text, err := p.Out.ReadString('\n') // the first line of a server that listens
 	if err != nil && err != io.EOF {
 		tb.Fatal(err)
 	}
 	if text != "" {
-		p.kill()
-		tb.Fatalf("started with %v: %s%s", args, text, p.output.String())
+		p.Kill()
+		tb.Fatalf("started with %v: %s%s", args, text, p.Stderr.String())
 	}
-	if err := p.cmd.Wait(); err == nil {
-		tb.Fatalf("ended without an error: %s", p.output.String())
+	if err := p.Wait(); err == nil {
+		tb.Fatalf("ended without an error: %s", p.Stderr.String())
 	}
-	return p.output.String()
+	return p.Stderr.String()
 }
 
 func check(dir string) (text string, sound bool) {
@@ -53,7 +41,7 @@ func loaded(tb testing.TB, n int32, args ...string) string {
 	tb.Helper()
 	dir := tb.TempDir()
 	p := start(tb, dir, args...)
-	c, err := dial(p.addr)
+	c, err := dial(p.Addr())
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -68,7 +56,7 @@ func loaded(tb testing.TB, n int32, args ...string) string {
 		c.must(tb, "insert", value.String("c"), "documents", value.NewArray(docs...))
 	}
 	c.must(tb, "compact", value.String("c"))
-	p.stop(tb)
+	p.Stop(tb)
 	return dir
 }
 
@@ -103,7 +91,7 @@ func TestLogLostItsEnd(t *testing.T) {
 		t.Errorf("refused with %s", text)
 	}
 	p := start(t, dir, "--repair")
-	c, err := dial(p.addr)
+	c, err := dial(p.Addr())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +99,7 @@ func TestLogLostItsEnd(t *testing.T) {
 		t.Errorf("%d documents are left", n)
 	}
 	_ = c.Close()
-	p.kill()
+	p.Kill()
 	if text, sound := check(dir); !sound || !strings.Contains(text, "not closed properly") {
 		t.Errorf("check after a kill: %s", text)
 	}
@@ -145,7 +133,7 @@ func TestDamagedNames(t *testing.T) {
 	}
 	log := filepath.Join(t.TempDir(), "log")
 	p := start(t, dir, "--repair", "--logpath", log)
-	c, err := dial(p.addr)
+	c, err := dial(p.Addr())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,12 +142,12 @@ func TestDamagedNames(t *testing.T) {
 		t.Errorf("%d documents are left", n)
 	}
 	_ = c.Close()
-	p.stop(t)
+	p.Stop(t)
 	logged, err := os.ReadFile(log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for where, text := range map[string]string{"log": string(logged), "stderr": p.output.String()} {
+	for where, text := range map[string]string{"log": string(logged), "stderr": p.Stderr.String()} {
 		if !strings.Contains(text, "crash.c: ") || !strings.Contains(text, " documents are missing") {
 			t.Errorf("%s: %s", where, text)
 		}

@@ -18,7 +18,7 @@ func TestDamagedLog(t *testing.T) {
 	filesOf(t, "bunt")
 	dir := t.TempDir()
 	p := start(t, dir)
-	c, err := dial(p.addr)
+	c, err := dial(p.Addr())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,21 +28,21 @@ func TestDamagedLog(t *testing.T) {
 		c.must(t, "insert", value.String("c"), "documents", value.NewArray(d), "writeConcern", durable)
 	}
 	_ = c.Close()
-	p.kill()
+	p.Kill()
 	flip(t, filepath.Join(dir, "duskdb.bunt"))
 	if out, err := exec.Command(binary, "check", "--dbpath", dir).CombinedOutput(); err == nil || !strings.Contains(string(out), "damaged at byte") {
 		t.Errorf("check: %v\n%s", err, out)
 	}
-	refused, out := launch(t, dir)
-	if _, err := io.ReadAll(out); err != nil {
+	refused := launch(t, dir)
+	if _, err := io.ReadAll(refused.Out); err != nil {
 		t.Fatal(err)
 	}
-	err = refused.cmd.Wait()
-	if text := refused.output.String(); err == nil || !strings.Contains(text, "damaged at byte") || !strings.Contains(text, "--repair") {
+	err = refused.Wait()
+	if text := refused.Stderr.String(); err == nil || !strings.Contains(text, "damaged at byte") || !strings.Contains(text, "--repair") {
 		t.Fatalf("started with damaged data: %v\n%s", err, text)
 	}
 	p = start(t, dir, "--repair")
-	if c, err = dial(p.addr); err != nil {
+	if c, err = dial(p.Addr()); err != nil {
 		t.Fatal(err)
 	}
 	if n := c.must(t, "count", value.String("c")).Lookup("n").SafeInt64(); n != 99 {
@@ -53,7 +53,7 @@ func TestDamagedLog(t *testing.T) {
 		t.Errorf("warnings: %s", warnings)
 	}
 	_ = c.Close()
-	p.kill()
+	p.Kill()
 	if kept, _ := filepath.Glob(filepath.Join(dir, "*.damaged-*")); len(kept) != 1 {
 		t.Errorf("kept %v", kept)
 	}

@@ -24,7 +24,7 @@ func TestKilledInRetryableWrite(t *testing.T) {
 	count := func(c *client) int64 { return c.must(t, "count", value.String("c")).Lookup("n").SafeInt64() }
 	for round := range rounds {
 		p := start(t, dir, withRetries()...)
-		writer, err := dial(p.addr)
+		writer, err := dial(p.Addr())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,20 +33,20 @@ func TestKilledInRetryableWrite(t *testing.T) {
 			defer close(ended)
 			_, _ = writer.run(update(round)...)
 		}()
-		watcher, err := dial(p.addr)
+		watcher, err := dial(p.Addr())
 		if err != nil {
 			t.Fatal(err)
 		}
 		for count(watcher) < int64(round*n+n/3) {
 			continue
 		}
-		p.kill()
+		p.Kill()
 		<-ended
 		_ = writer.Close()
 		_ = watcher.Close()
 
 		p = start(t, dir, withRetries()...)
-		c, err := dial(p.addr)
+		c, err := dial(p.Addr())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,6 +65,6 @@ func TestKilledInRetryableWrite(t *testing.T) {
 			t.Errorf("%d documents, want %d", got, (round+1)*n)
 		}
 		_ = c.Close()
-		p.kill()
+		p.Kill()
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/duskdb/duskdb/internal/needs"
+	"github.com/duskdb/duskdb/internal/proc"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -44,9 +45,9 @@ func scriptCommand(door int, script, comment string, more ...any) []any {
 }
 
 // used is the processor time of a server.
-func used(t *testing.T, p *process) time.Duration {
+func used(t *testing.T, p *proc.Server) time.Duration {
 	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Cmd.Process.Pid))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +83,7 @@ func TestScriptsEnd(t *testing.T) {
 	c := connect(t, p)
 	c.must(t, "insert", value.String("c"), "documents", value.NewArray(doc(`{"_id": 1}`)))
 	begin := func(name, script string, door int) (*client, <-chan error) {
-		other, err := dial(p.addr)
+		other, err := dial(p.Addr())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,11 +132,11 @@ func TestScriptsEnd(t *testing.T) {
 	for i, script := range longScripts {
 		begin(fmt.Sprint("script ", i), script, i)
 	}
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := p.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- p.cmd.Wait() }()
+	go func() { ended <- p.Wait() }()
 	select {
 	case err := <-ended:
 		if err != nil {
@@ -155,7 +156,7 @@ func TestScriptMemory(t *testing.T) {
 	c.must(t, "insert", value.String("c"), "documents", value.NewArray(doc(`{"_id": 1}`)))
 	ended := make(chan error, 100)
 	begin := func(name, script string, ms int32) {
-		other, err := dial(p.addr)
+		other, err := dial(p.Addr())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,9 +198,9 @@ func TestScriptMemory(t *testing.T) {
 }
 
 // peakMemory is the most memory that a process has had, in bytes.
-func peakMemory(t *testing.T, p *process) int64 {
+func peakMemory(t *testing.T, p *proc.Server) int64 {
 	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Cmd.Process.Pid))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@
 package crash
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 	"flag"
@@ -15,15 +14,13 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/duskdb/duskdb/internal/engines"
-	"github.com/duskdb/duskdb/internal/needs"
 	"github.com/duskdb/duskdb/internal/pgtest"
+	"github.com/duskdb/duskdb/internal/proc"
 	_ "github.com/duskdb/duskdb/server/postgres" // for engines.Remote
 	"github.com/duskdb/duskdb/value"
 	"github.com/duskdb/duskdb/wire"
@@ -55,79 +52,37 @@ func withRetries() []string {
 	return []string{"--replSet", "rs0"}
 }
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "duskdb-crash")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
+func TestMain(m *testing.M) {
 	// Tests that run at the same time mostly wait for servers that have died.
 	if err := flag.Set("test.parallel", "8"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+		panic(err)
 	}
-	binary = filepath.Join(dir, "duskdb")
-	if err := needs.Server(binary); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return m.Run()
+	proc.Main(m, &binary)
 }
 
-// process is a running server.
-type process struct {
-	cmd    *exec.Cmd
-	addr   string
-	output strings.Builder
-	exited chan error
+// command is the server over a data directory.
+func command(dir string, args ...string) *exec.Cmd {
+	cmd := exec.Command(binary, append([]string{"--dbpath", dir, "--port", "0", "--logFormat", "json", "--test-clock", "--storageEngine", engine}, args...)...)
+	if remote && !slices.Contains(args, "--storageEngine") {
+		cmd.Env = append(os.Environ(), "DUSKDB_STORAGE_URI="+pgtest.EngineURI(dir))
+	}
+	return cmd
 }
 
 // launch starts the server on a data directory without waiting for it.
-func launch(tb testing.TB, dir string, args ...string) (*process, *bufio.Reader) {
+func launch(tb testing.TB, dir string, args ...string) *proc.Server {
 	tb.Helper()
-	p := &process{exited: make(chan error, 1)}
-	p.cmd = exec.Command(binary, append([]string{"--dbpath", dir, "--port", "0", "--logFormat", "json", "--test-clock", "--storageEngine", engine}, args...)...)
-	if remote && !slices.Contains(args, "--storageEngine") {
-		p.cmd.Env = append(os.Environ(), "DUSKDB_STORAGE_URI="+pgtest.EngineURI(dir))
-	}
-	p.cmd.Stderr = &p.output
-	out, err := p.cmd.StdoutPipe()
+	p, err := proc.Launch(command(dir, args...))
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if err := p.cmd.Start(); err != nil {
-		tb.Fatal(err)
-	}
-	return p, bufio.NewReader(out)
-}
-
-// start starts the server and waits until it listens.
-func start(tb testing.TB, dir string, args ...string) *process {
-	tb.Helper()
-	p, out := launch(tb, dir, args...)
-	line, err := out.ReadString('\n')
-	_, rest, ok := strings.Cut(line, "mongodb://")
-	if err != nil || !ok {
-		p.kill()
-		tb.Fatalf("the server did not start: %v\n%s%s", err, line, p.output.String())
-	}
-	p.addr, _, _ = strings.Cut(rest, "/")
-	go func() { _, _ = out.WriteTo(discard{}) }()
-	tb.Cleanup(p.kill)
 	return p
 }
 
-type discard struct{}
-
-func (discard) Write(b []byte) (int, error) { return len(b), nil }
-
-// kill ends the server as a power failure would end the process.
-func (p *process) kill() {
-	_ = p.cmd.Process.Kill()
-	_ = p.cmd.Wait()
+// start starts the server and waits until it listens.
+func start(tb testing.TB, dir string, args ...string) *proc.Server {
+	tb.Helper()
+	return proc.Start(tb, command(dir, args...))
 }
 
 // client is a connection that runs commands on the database "crash".

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/duskdb/duskdb/internal/pgtest"
+	"github.com/duskdb/duskdb/internal/proc"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -37,9 +38,9 @@ func TestServersOfOneDatabase(t *testing.T) {
 	}
 	t.Parallel()
 	uri := pgtest.With(pgtest.URI(t), "schema", pgtest.Schema(t.TempDir()))
-	serve := func() (*process, *client) {
+	serve := func() (*proc.Server, *client) {
 		p := start(t, t.TempDir(), "--storageEngine", "postgres", "--storageURI", uri)
-		c, err := dial(p.addr)
+		c, err := dial(p.Addr())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,8 +76,8 @@ func TestServersOfOneDatabase(t *testing.T) {
 		}
 	}
 	ca.must(t, inTxn(1, true, increment(1)...)...)
-	blocked(10, func() error { return a.cmd.Process.Signal(syscall.SIGSTOP) })
-	if err := a.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+	blocked(10, func() error { return a.Cmd.Process.Signal(syscall.SIGSTOP) })
+	if err := a.Cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
 	reply, err := ca.run(inTxn(1, false, "commitTransaction", value.Int32(1), "$db", value.String("admin"))...)
@@ -85,7 +86,7 @@ func TestServersOfOneDatabase(t *testing.T) {
 	}
 	ca.must(t, increment(100)...) // it works again
 	ca.must(t, inTxn(2, true, increment(1)...)...)
-	blocked(1000, func() error { return a.cmd.Process.Kill() })
+	blocked(1000, func() error { return a.Cmd.Process.Kill() })
 	if got := cb.all(t, "servers")[0].Lookup("n").SafeInt64(); got != 1110 {
 		t.Errorf("the document has %d, want 1110", got)
 	}

@@ -25,10 +25,10 @@ func TestEngineInUse(t *testing.T) {
 			c.must(t, "compact", value.String("c"))
 			hash := dataHash(t, c)
 			backup := filepath.Join(t.TempDir(), "backup")
-			if text, ok := duskdb("backup", "--uri", "mongodb://"+p.addr+"/", "--out", backup); !ok {
+			if text, ok := duskdb("backup", "--uri", "mongodb://"+p.Addr()+"/", "--out", backup); !ok {
 				t.Fatalf("backup: %s", text)
 			}
-			p.stop(t)
+			p.Stop(t)
 			if text, sound := check(dir); !sound || !strings.Contains(text, "storage engine "+name) {
 				t.Errorf("check: %s", text)
 			}
@@ -38,7 +38,7 @@ func TestEngineInUse(t *testing.T) {
 				t.Errorf("after a restart the hash is %s, want %s", got, hash)
 			}
 			c.must(t, "insert", value.String("c"), "documents", value.NewArray(doc(`{"_id": 100}`)))
-			p.stop(t)
+			p.Stop(t)
 			restored := filepath.Join(t.TempDir(), "restored")
 			if text, ok := duskdb("restore", backup, "--dbpath", restored); !ok {
 				t.Fatalf("restore: %s", text)
@@ -63,10 +63,10 @@ func TestEngineInUse(t *testing.T) {
 				t.Errorf("validate: %s", r)
 			}
 			backup, hash := filepath.Join(t.TempDir(), "backup"), dataHash(t, c)
-			if text, ok := duskdb("backup", "--uri", "mongodb://"+p.addr+"/", "--out", backup); !ok {
+			if text, ok := duskdb("backup", "--uri", "mongodb://"+p.Addr()+"/", "--out", backup); !ok {
 				t.Fatalf("backup: %s", text)
 			}
-			p.stop(t)
+			p.Stop(t)
 			if got := dataHash(t, connect(t, start(t, backup, "--storageEngine", name))); got != hash {
 				t.Errorf("the backup has the hash %s, want %s", got, hash)
 			}

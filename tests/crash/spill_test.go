@@ -22,7 +22,7 @@ func TestKilledWhileSpilling(t *testing.T) {
 	}
 	for round := range 2 {
 		p := start(t, dir, "--setParameter", "internalQueryMaxBlockingSortMemoryUsageBytes=100000")
-		c, err := dial(p.addr)
+		c, err := dial(p.Addr())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,6 +44,6 @@ func TestKilledWhileSpilling(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(temp, "spill-left.tmp"), []byte("where open files keep their names"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		p.kill()
+		p.Kill()
 	}
 }

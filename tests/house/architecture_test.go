@@ -139,6 +139,7 @@ var imports = map[string]string{
 	"internal/transfer":    "internal/reserved value wire",
 	"internal/linear":      "",
 	"internal/needs":       "",
+	"internal/proc":        "internal/needs",
 	"internal/commandline": "",
 	"internal/freeport":    "",
 	"internal/release":     "",
@@ -177,11 +178,11 @@ var foreign = map[string]string{
 	"go.mongodb.org/mongo-driver":   "cmd/duskbench compat_tests/* tests/crash/* servertest value wire",
 }
 
-// Time comes from package clock. Elsewhere these functions of package time
-// are banned, but for deadlines of sockets.
+// Time comes from package clock. Elsewhere these functions of package time are banned, but for
+// deadlines of sockets, and for programs that watch other processes.
 var (
 	bannedTime    = strings.Fields("After AfterFunc NewTicker NewTimer Now Since Sleep Tick Until")
-	freeOfTimeBan = "tests/access clock cmd/duskbench compat_tests/* tests/crash/*"
+	freeOfTimeBan = "clock cmd/duskbench compat_tests/* internal/proc tests/crash/*"
 	hasSockets    = "server wire"
 )
 
@@ -315,30 +316,62 @@ type timeUse struct {
 	name string
 }
 
-// timeUses finds the banned uses of package time in a file. In a test only
-// sleeping is banned: a time-out for what should never happen is good.
-func timeUses(f source) []timeUse {
+// timeUses finds the banned uses of package time in a file.
+func timeUses(f source) (uses []timeUse) {
 	name := timeImport(f.ast)
-	if name == "" || contains(freeOfTimeBan, f.pkg) {
+	banned := bannedTime
+	switch {
+	case name == "":
+		return nil
+	case f.test:
+		return sleeps(f, name)
+	case contains(freeOfTimeBan, f.pkg):
 		return nil
 	}
-	banned := bannedTime
-	if f.test {
-		banned = []string{"Sleep"}
-	}
-	var uses []timeUse
 	ast.Inspect(f.ast, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.CallExpr:
-			return !contains(hasSockets, f.pkg) || !setsDeadline(n)
-		case *ast.SelectorExpr:
-			if x, ok := n.X.(*ast.Ident); ok && x.Name == name && slices.Contains(banned, n.Sel.Name) {
-				uses = append(uses, timeUse{f.fset.Position(n.Pos()), n.Sel.Name})
-			}
+		if call, ok := n.(*ast.CallExpr); ok {
+			return !contains(hasSockets, f.pkg) || !setsDeadline(call)
+		}
+		if called := selected(n, name); slices.Contains(banned, called) {
+			uses = append(uses, timeUse{f.fset.Position(n.Pos()), called})
 		}
 		return true
 	})
 	return uses
+}
+
+// sleeps finds where a test sleeps: in time.Sleep, or by waiting for time.After alone. A time-out
+// in a select, for what should never happen, is good; tests of other processes use proc.Pause.
+func sleeps(f source, name string) (uses []timeUse) {
+	cases := map[ast.Node]bool{}
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		called := selected(n, name)
+		if c, ok := n.(*ast.CommClause); ok {
+			cases[c.Comm] = true
+		}
+		if statement, ok := n.(*ast.ExprStmt); ok && !cases[n] {
+			if receive, ok := statement.X.(*ast.UnaryExpr); ok {
+				if call, ok := receive.X.(*ast.CallExpr); ok && selected(call.Fun, name) == "After" {
+					called = "Sleep"
+				}
+			}
+		}
+		if called == "Sleep" {
+			uses = append(uses, timeUse{f.fset.Position(n.Pos()), called})
+		}
+		return true
+	})
+	return uses
+}
+
+// selected is the name that a node selects from a package.
+func selected(n ast.Node, pkg string) string {
+	if s, ok := n.(*ast.SelectorExpr); ok {
+		if x, ok := s.X.(*ast.Ident); ok && x.Name == pkg {
+			return s.Sel.Name
+		}
+	}
+	return ""
 }
 
 // timeImport returns the name by which the file knows package time.
@@ -422,7 +455,9 @@ func TestTimeUses(t *testing.T) {
 		{"server/a.go", head + "func f(c net.Conn) { c.SetReadDeadline(time.Now().Add(1)) }", nil},
 		{"server/a.go", head + "func f() { time.Now() }", []string{"Now"}},
 		{"clock/a.go", head + "var x = time.Now()", nil},
-		{"ttl/a_test.go", head + "func f() { time.Sleep(1); <-time.After(1) }", []string{"Sleep"}},
+		{"ttl/a_test.go", head + "func f() { time.Sleep(1); <-time.After(1) }", []string{"Sleep", "Sleep"}},
+		{"tests/crash/a_test.go", head + "func f() { select { case <-time.After(1): } }", nil},
+		{"tests/crash/a.go", head + "func f() { time.Sleep(1) }", nil},
 		{"ttl/a.go", "package p\nvar time T\nvar x = time.Now()", nil},
 	}
 	for _, tt := range tests {
