@@ -168,7 +168,7 @@ func touch(h *harness.AuthHarness, line touches, u *auth.User) error {
 	if cmd == nil {
 		h.Fatalf("no command %s", name)
 	}
-	c := &kernel.Call{Ctx: context.Background(), Svc: h.Svc, Conn: &kernel.Conn{Remote: "10.0.0.1:5000", User: u}, Cmd: cmd, Request: kernel.Request{Body: body, DB: line.db}, Authorization: kernel.Authorization{User: u}}
+	c := &kernel.Call{Ctx: context.Background(), Svc: h.Svc, Conn: &kernel.Conn{Endpoint: kernel.Endpoint{Remote: "10.0.0.1:5000"}, User: u}, Cmd: cmd, Request: kernel.Request{Body: body, DB: line.db}, Authorization: kernel.Authorization{User: u}}
 	err := access.AuthorizeCommand(c)
 	if errors.Is(err, access.ErrNotAuthorized) {
 		return mongoerr.New(mongoerr.Unauthorized, err.Error())

@@ -10,18 +10,15 @@ import (
 // The metadata that clients send in the first hello of a connection.
 
 const (
-	mostMetadata = 1024 // bytes of the document
-	mostAppName  = 128
+	maxMetadata = 1024 // bytes of the document
+	maxAppName  = 128
 )
 
 // introduce stores the metadata of a hello; client is nil if it has no metadata. Only the
 // first hello of a connection may have metadata.
 func introduce(c *kernel.Conn, client value.Doc) error {
-	c.Mu.Lock()
-	first := !c.Greeted
-	c.Mu.Unlock()
 	if client != nil {
-		if !first {
+		if c.Greeted {
 			return mongoerr.New(mongoerr.ClientMetadataCannotBeMutated, "The client metadata document may only be sent in the first hello")
 		}
 		if err := checkMetadata(client); err != nil {
@@ -29,9 +26,7 @@ func introduce(c *kernel.Conn, client value.Doc) error {
 		}
 		c.SetClient(client)
 	}
-	c.Mu.Lock()
 	c.Greeted = true
-	c.Mu.Unlock()
 	return nil
 }
 
@@ -56,8 +51,8 @@ var metadataFields = []struct {
 }
 
 func checkMetadata(client value.Doc) error {
-	if len(client) > mostMetadata {
-		return mongoerr.Newf(mongoerr.ClientMetadataDocumentTooLarge, "The client metadata document must be less then or equal to %d bytes", mostMetadata)
+	if len(client) > maxMetadata {
+		return mongoerr.Newf(mongoerr.ClientMetadataDocumentTooLarge, "The client metadata document must be less then or equal to %d bytes", maxMetadata)
 	}
 	for _, m := range metadataFields {
 		v, given := client.Get(m.part)
@@ -77,8 +72,8 @@ func checkMetadata(client value.Doc) error {
 				return mongoerr.Newf(mongoerr.ClientMetadataMissingField, "Missing required field '%s.%s' in the client metadata document", m.part, field)
 			case e.Kind() != value.KindString:
 				return mongoerr.Newf(mongoerr.TypeMismatch, "The '%s.%s' field must be a string in the client metadata document", m.part, field)
-			case !m.required && len(e.Str()) > mostAppName:
-				return mongoerr.Newf(mongoerr.ClientMetadataAppNameTooLarge, "The '%s.%s' field must be less then or equal to %d bytes in the client metadata document", m.part, field, mostAppName)
+			case !m.required && len(e.Str()) > maxAppName:
+				return mongoerr.Newf(mongoerr.ClientMetadataAppNameTooLarge, "The '%s.%s' field must be less then or equal to %d bytes in the client metadata document", m.part, field, maxAppName)
 			}
 		}
 	}

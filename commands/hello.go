@@ -159,7 +159,6 @@ func negotiate(c *kernel.Call, offered args.Array) {
 	if known == nil {
 		return
 	}
-	c.Conn.Compression = known
 	c.Reply.StartArray("compression")
 	for _, name := range known {
 		c.Reply.String("", name)

@@ -66,7 +66,7 @@ func TestAdmitConnection(t *testing.T) {
 	h.Svc.Real = clock.NewManual(harness.TestStart)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	admit := func(remote, local string) error {
-		return h.Svc.AdmitConnection(ctx, &kernel.Conn{Remote: remote, Local: local})
+		return h.Svc.AdmitConnection(ctx, &kernel.Conn{Endpoint: kernel.Endpoint{Remote: remote, Local: local}})
 	}
 	const far = "10.2.2.3:4"
 	for range 3 {

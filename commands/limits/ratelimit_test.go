@@ -150,7 +150,7 @@ func TestBypassedConnections(t *testing.T) {
 		{"@", "/tmp/e.sock", false},
 		{"10.2.2.3:4", "10.1.0.1:27017", false},
 	} {
-		err := h.Svc.AdmitConnection(context.Background(), &kernel.Conn{Remote: tc.remote, Local: tc.local})
+		err := h.Svc.AdmitConnection(context.Background(), &kernel.Conn{Endpoint: kernel.Endpoint{Remote: tc.remote, Local: tc.local}})
 		if (err == nil) != tc.admitted {
 			t.Errorf("%s: %v", tc.remote, err)
 		}

@@ -344,7 +344,7 @@ func BenchmarkAuthorizeFind(b *testing.B) {
 	h := harness.NewAuth(b)
 	u := h.User("ann", "root@admin")
 	h.Svc.Options.Security.Auth = true
-	c := &kernel.Call{Ctx: context.Background(), Svc: h.Svc, Conn: &kernel.Conn{Remote: "10.0.0.1:5000", User: u}, Cmd: h.Svc.Table["find"], Request: kernel.Request{Body: value.MustJSON(`{"find": "x"}`), DB: "test"}}
+	c := &kernel.Call{Ctx: context.Background(), Svc: h.Svc, Conn: &kernel.Conn{Endpoint: kernel.Endpoint{Remote: "10.0.0.1:5000"}, User: u}, Cmd: h.Svc.Table["find"], Request: kernel.Request{Body: value.MustJSON(`{"find": "x"}`), DB: "test"}}
 	b.ReportAllocs()
 	for b.Loop() {
 		if err := access.Authorize(c); err != nil {

@@ -123,7 +123,7 @@ func (h *AuthHarness) Gate(u *auth.User, db, command string) error {
 	if cmd == nil {
 		h.Fatalf("no command %s", name)
 	}
-	c := &kernel.Call{Ctx: context.Background(), Svc: h.Svc, Conn: &kernel.Conn{Remote: "10.0.0.1:5000", User: u}, Cmd: cmd, Request: kernel.Request{Body: body, DB: db}}
+	c := &kernel.Call{Ctx: context.Background(), Svc: h.Svc, Conn: &kernel.Conn{Endpoint: kernel.Endpoint{Remote: "10.0.0.1:5000"}, User: u}, Cmd: cmd, Request: kernel.Request{Body: body, DB: db}}
 	return access.Authorize(c)
 }
 
