@@ -24,7 +24,7 @@ type Broker struct {
 	real    clock.Clock // measures how long a receiver waits
 	metrics *ttl.Metrics
 	jumps   func() // ends the registration with a manual clock
-	share   int    // due messages that a command processes at most
+	share   int    // maximum number of due messages that a command processes
 
 	// Shared must be set before use if other servers have the same queues.
 	Shared bool
@@ -43,13 +43,13 @@ type runtimeState struct {
 	main     waiters
 	dead     waiters
 
-	elsewhere changed // with other servers
+	elsewhere changed // messages changed by other servers
 }
 
 // cachedConfig is the parsed Config of one version of a collection's
 // description.
 type cachedConfig struct {
-	version uint64 // of the description that it was read from
+	version uint64 // the version of the parsed description
 	Config
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	deadLetterSuffix = ".deadletterqueue"  // of the collection's name
+	deadLetterSuffix = ".deadletterqueue"  // the end of the collection's name
 	deadLetterPath   = "/$deadletterqueue" // of the path form of a queue's name
 	subQueueDead     = "deadLetter"        // value of the subQueue argument
 )
@@ -21,7 +21,7 @@ func DeadLetterName(coll string) string { return coll + deadLetterSuffix }
 
 // Ref names a queue or the dead-letter queue of one.
 type Ref struct {
-	Namespace storage.Namespace // of the queue, or of the collection of a dead-letter queue
+	Namespace storage.Namespace // the queue, or the collection of a dead-letter queue
 	Dead      bool              // refers to the dead-letter queue of Namespace
 }
 
@@ -44,17 +44,17 @@ type entity struct {
 	broker *Broker
 	tx     storage.Tx
 	now    int64
-	ns     storage.Namespace  // of the queue
-	dead   bool               // coll is the dead-letter queue
-	main   storage.Collection // of the queue
-	coll   storage.Collection // that the command works on
-	uuid   [16]byte           // of the queue
+	ns     storage.Namespace  // the namespace of the queue
+	dead   bool               // whether coll is the dead-letter queue
+	main   storage.Collection // the collection of the queue
+	coll   storage.Collection // the collection on which the command works
+	uuid   [16]byte           // the UUID of the queue
 	state  *runtimeState
 	config *Config
 	out    *effects
 
-	deadColl storage.Collection // opened when needed
-	ledger   *ledger            // read when needed
+	deadColl storage.Collection // the dead-letter queue, opened when needed
+	ledger   *ledger            // the ledger, read when needed
 }
 
 // open finds a queue.

@@ -125,9 +125,9 @@ func (m *message) read(mq value.Doc) {
 type form uint8
 
 const (
-	stored    form = iota // all, and those that only the indexes read
-	delivered             // for the holder of the lock
-	browsed               // for all other readers
+	stored    form = iota // all fields, also those that only indexes read
+	delivered             // the fields for the holder of the lock
+	browsed               // the fields for all other readers
 )
 
 // encode encodes the message.

@@ -16,7 +16,7 @@ import (
 const (
 	MaxMessages = 1000
 	MaxWait     = 60 * time.Second
-	maxBytes    = 16 << 20 // of the messages of one reply, but for the first
+	maxBytes    = 16 << 20 // size of the messages of one reply, without the first
 )
 
 // Request describes a receive.
@@ -290,7 +290,7 @@ func (b *Broker) receiveNumbers(ctx context.Context, s Store, r Request, now int
 func (e *entity) deferred(numbers []int64) (messages []message, ok bool, err error) {
 	ok = true
 	for i, n := range numbers {
-		m, found, err := e.settled(n)
+		m, found, err := e.findCurrent(n)
 		switch {
 		case err != nil:
 			return nil, false, err
@@ -307,8 +307,8 @@ func (e *entity) deferred(numbers []int64) (messages []message, ok bool, err err
 	return messages, ok, nil
 }
 
-// settled finds a message and ends its lock first if the lock has lapsed.
-func (e *entity) settled(number int64) (m message, found bool, err error) {
+// findCurrent finds a message and ends its lock first if the lock has lapsed.
+func (e *entity) findCurrent(number int64) (m message, found bool, err error) {
 	m, found, err = find(e.coll, number)
 	if err != nil || !found || !m.locked || m.held(e.now) {
 		return m, found, err

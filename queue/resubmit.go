@@ -14,7 +14,7 @@ import (
 // Resubmission describes dead letters that return to their queue.
 type Resubmission struct {
 	Ref     Ref
-	Numbers []int64   // of the dead letters, all or none; nil: all that are not locked
+	Numbers []int64   // the dead letters, all or none; nil: all that are not locked
 	Set     value.Doc // fields of the sender to replace
 	Unset   []string  // fields of the sender to remove
 	Options value.Doc // timeToLive and scheduledEnqueueTimeUtc, as in a message that is sent

@@ -29,7 +29,7 @@ func (b *Broker) Send(ctx context.Context, s Store, ref Ref, docs []value.Doc, n
 // inserts into queues. It belongs to one transaction.
 type Sender struct {
 	broker *Broker
-	sent   map[[16]byte]*effects // what was done to each queue
+	sent   map[[16]byte]*effects // the effects on each queue
 }
 
 // Sender starts a Sender.

@@ -26,10 +26,10 @@ type waiters struct {
 
 // waiter is one waiting receiver.
 type waiter struct {
-	ch   chan struct{}     // has room for one signal
+	ch   chan struct{}     // a channel with room for one signal
 	acks []*sync.WaitGroup // signalled when the receiver has polled again
 	due  int64             // the instant of its timer; never while it polls
-	look bool              // its next poll is a look
+	look bool              // whether its next poll is a look
 
 	// Of the poll under way:
 	held  int64 // due before it

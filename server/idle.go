@@ -117,7 +117,7 @@ func (r *idleRelease) shrunk(data int64) bool {
 // residentData is the size of the documents that an engine has in memory.
 type residentData struct {
 	engine  storage.Engine
-	commits int64 // when bytes was read
+	commits int64 // number of commits when bytes was read
 	bytes   int64
 }
 

@@ -30,7 +30,7 @@ var defaultTimeLimits = timeLimits{
 type progress struct {
 	received atomic.Int64 // bytes
 	boundary atomic.Int64 // bytes up to the last whole message
-	began    atomic.Int64 // when the running command began, in unix nanoseconds; 0: none is running
+	began    atomic.Int64 // start of the running command, in unix nanoseconds; 0: none is running
 	sending  atomic.Int64 // odd while a reply is being written
 	sent     atomic.Int64 // bytes of the large replies that were written
 	held     atomic.Int64 // memory of the large reply that is being written
@@ -41,12 +41,12 @@ type progress struct {
 
 // observation is what the watcher has seen of a connection. Nobody else uses it.
 type observation struct {
-	since    time.Time // when the three below were first seen so
+	since    time.Time // the time since which the three fields below are unchanged
 	boundary int64
 	sending  int64
 	waiting  bool // whether the rest of a message was to come
 
-	sentSince time.Time // when sent was first seen so
+	sentSince time.Time // the time since which sent is unchanged
 	sent      int64
 }
 

@@ -23,13 +23,13 @@ var errNoProxyHeader = errors.New("initial bytes do not form a PROXY protocol he
 const (
 	proxyV1 = "PROXY"
 	proxyV2 = "\r\n\r\n\x00\r\nQUIT\n"
-	// mostProxyV1 is the greatest length of a header of version 1.
-	mostProxyV1 = 107
+	// maxProxyV1 is the greatest length of a header of version 1.
+	maxProxyV1 = 107
 )
 
 // readProxyHeader reads a header, and nothing after it.
 func readProxyHeader(r io.Reader) (p proxied, err error) {
-	head := make([]byte, len(proxyV2), mostProxyV1)
+	head := make([]byte, len(proxyV2), maxProxyV1)
 	if _, err := io.ReadFull(r, head); err != nil {
 		return p, err
 	}
@@ -45,7 +45,7 @@ func readProxyHeader(r io.Reader) (p proxied, err error) {
 // readProxyV1 reads the rest of a line of text that begins with head.
 func readProxyV1(r io.Reader, head []byte) (p proxied, err error) {
 	for !bytes.HasSuffix(head, []byte("\r\n")) {
-		if len(head) == mostProxyV1 {
+		if len(head) == maxProxyV1 {
 			return p, errors.New("no end of line in a PROXY protocol header of version 1")
 		}
 		n := len(head)

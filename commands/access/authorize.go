@@ -102,7 +102,7 @@ func Grants(c *kernel.Call) (list []session.Grant) {
 // StillMayRead reports whether the client still has the privileges of the command that
 // made the cursor.
 func StillMayRead(c *kernel.Call, cur *kernel.Cursor) bool {
-	if c.User == cur.Asked || !c.Svc.Options.Security.Auth {
+	if c.User == cur.CheckedUser || !c.Svc.Options.Security.Auth {
 		return true
 	}
 	for _, g := range cur.Grants {
@@ -110,7 +110,7 @@ func StillMayRead(c *kernel.Call, cur *kernel.Cursor) bool {
 			return false
 		}
 	}
-	cur.Asked = c.User
+	cur.CheckedUser = c.User
 	return true
 }
 

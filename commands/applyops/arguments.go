@@ -81,7 +81,7 @@ type entry struct {
 	UUID   value.Value `arg:"ui"`
 	Upsert *bool       `arg:"b"`
 
-	Doc value.Doc // as it was sent
+	Doc value.Doc // the entry, unchanged
 }
 
 // argumentsSpec and entrySpec decode the arguments of applyOps and the entries

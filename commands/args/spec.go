@@ -39,11 +39,11 @@ type Spec struct {
 // field is a declared argument.
 type field struct {
 	name     string
-	position int // of the field in the Go struct
+	position int // the index of the field in the Go struct
 	fieldType
 	required bool
 	nonneg   bool   // a number that must not be negative
-	any      bool   // of any type, null too
+	any      bool   // whether every type is accepted, null too
 	own      string // the message if mongod reads the field by code of its own, which refuses null
 }
 

@@ -22,7 +22,7 @@ type viewGraph struct {
 	c    *kernel.Call
 	root storage.Namespace
 	col  *collation.Collation
-	path []storage.Namespace // from the root to where the walk is
+	path []storage.Namespace // the views from the root to the current one
 }
 
 // checkViewGraph compiles the pipeline of a view, and checks it against the

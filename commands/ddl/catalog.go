@@ -71,7 +71,7 @@ func runDrop(c *kernel.Call) error {
 // dropped is the collection or view that a drop has found.
 type dropped struct {
 	existed bool
-	indexes int // of the collection; less than 0 for a view
+	indexes int // number of indexes; less than 0 for a view
 }
 
 func dropNamed(c *kernel.Call, tx storage.Tx, ns storage.Namespace) (was dropped, err error) {

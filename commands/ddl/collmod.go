@@ -66,7 +66,7 @@ func runCollMod(c *kernel.Call) error {
 	if err := c.ExpectUUID(ns, a.UUID); err != nil {
 		return err
 	}
-	reopen, err := settleCollMod(c, ns, &a)
+	reopen, err := expireBeforeCollMod(c, ns, &a)
 	defer reopen()
 	if err != nil {
 		return kernel.Translate(ns, err)
@@ -95,10 +95,10 @@ func runCollMod(c *kernel.Call) error {
 	return nil
 }
 
-// settleCollMod removes expired documents before the command takes the write lock, so
+// expireBeforeCollMod removes expired documents before the command takes the write lock, so
 // that other writers need not wait. It does so if the command changes the document
 // policy or makes an index unique. The caller must call reopen when the command has ended.
-func settleCollMod(c *kernel.Call, ns storage.Namespace, a *collModArgs) (reopen func(), err error) {
+func expireBeforeCollMod(c *kernel.Call, ns storage.Namespace, a *collModArgs) (reopen func(), err error) {
 	reopen = func() {}
 	name, key := a.Index.Lookup("name"), a.Index.Lookup("keyPattern")
 	switch {
@@ -121,7 +121,7 @@ type collMod struct {
 	args  *collModArgs
 	reply []mongoerr.Field
 
-	series *timeseries.Options // of a time series: its options after the command
+	series *timeseries.Options // the new options of a time series
 
 	indexNow, indexWas value.Doc // the changed options of an index, and their old values
 }

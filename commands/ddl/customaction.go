@@ -85,7 +85,7 @@ func applyCustomAction(c *kernel.Call) error {
 type customCall struct {
 	c     *kernel.Call
 	args  customActionArgs
-	ns    storage.Namespace // of the collection, without one of the database
+	ns    storage.Namespace // the namespace of the collection; without Coll for a database
 	offer offer
 }
 

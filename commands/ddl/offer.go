@@ -12,7 +12,7 @@ import (
 // The bounds of provisioned throughput.
 const (
 	defaultThroughput   = 400
-	leastThroughput     = 400
+	minThroughput       = 400
 	unshardedThroughput = 10000 // more needs a shard key
 	autoscaleShare      = 10    // an autoscaled collection has at least a tenth
 )
@@ -30,7 +30,7 @@ func offerOfCollection(uuid [16]byte) value.Value { return value.Binary(4, uuid[
 // offer is what customAction records of a database or collection.
 type offer struct {
 	throughput int64  // 0: not given
-	max        int64  // of autoscale, 0: not given
+	max        int64  // the maximum of autoscale; 0: not given
 	shardKey   string // "": none
 }
 
@@ -52,8 +52,8 @@ func (x *customCall) readOffer() (o offer, err error) {
 	}
 	if a.Throughput != nil {
 		o.throughput = *a.Throughput
-		if o.throughput < leastThroughput {
-			return o, mongoerr.Newf(mongoerr.BadValue, "offerThroughput must be at least %d, not %d", leastThroughput, o.throughput)
+		if o.throughput < minThroughput {
+			return o, mongoerr.Newf(mongoerr.BadValue, "offerThroughput must be at least %d, not %d", minThroughput, o.throughput)
 		}
 	}
 	for name, v := range a.AutoScale.All() {
@@ -64,8 +64,8 @@ func (x *customCall) readOffer() (o offer, err error) {
 		if !v.IsNumber() {
 			return o, args.WrongType("customAction.autoScaleSettings", name, v, args.NumberTypes)
 		}
-		if o.max = n; !whole || n < leastThroughput*autoscaleShare/4 {
-			return o, mongoerr.Newf(mongoerr.BadValue, "autoScaleSettings.maxThroughput must be at least %d, not %s", leastThroughput*autoscaleShare/4, v)
+		if o.max = n; !whole || n < minThroughput*autoscaleShare/4 {
+			return o, mongoerr.Newf(mongoerr.BadValue, "autoScaleSettings.maxThroughput must be at least %d, not %s", minThroughput*autoscaleShare/4, v)
 		}
 	}
 	if a.AutoScale != nil && o.max == 0 {

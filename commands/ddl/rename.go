@@ -29,7 +29,7 @@ type renaming struct {
 	from, to   storage.Namespace
 	uuid       args.UUID
 	dropTarget bool
-	targetUUID args.UUID // that the target must have; implies dropTarget
+	targetUUID args.UUID // the required UUID of the target; implies dropTarget
 }
 
 func runRename(c *kernel.Call) error {

@@ -98,9 +98,9 @@ func horizonOf(c *kernel.Call, a *expirationStatsArgs) (h ttl.Horizon, err error
 	return h, err
 }
 
-func within(name string, n, most int64) error {
-	if n < 1 || n > most {
-		return mongoerr.Newf(mongoerr.BadValue, "%s must be between 1 and %d, not %d", name, most, n)
+func within(name string, n, limit int64) error {
+	if n < 1 || n > limit {
+		return mongoerr.Newf(mongoerr.BadValue, "%s must be between 1 and %d, not %d", name, limit, n)
 	}
 	return nil
 }
@@ -289,12 +289,12 @@ func (f *forecasts) due(tx storage.Tx, b *value.Builder) error {
 // expiring is the forecast of one collection.
 type expiring struct {
 	info     *storage.Info
-	ns       string // as users know it
+	ns       string // the namespace for users
 	bytes    int64
 	list     []ttl.Forecast
 	queue    bool
 	messages queue.Stats
-	removed  *ttl.Tallies // nil: not counted by itself
+	removed  *ttl.Tallies // its counters of removals; nil: it has none of its own
 }
 
 // collection reads the forecast of one collection; nil if documents of the collection do not

@@ -19,13 +19,13 @@ import (
 // collections in an order, so that the length of the reply does not depend on how many
 // collections the server has.
 type topForecast struct {
-	most, skip  int
-	search      string // lower case; what the names contain
-	sizes       bool   // the order needs the sizes of all collections
+	limit, skip int
+	search      string // text that the names contain, in lower case
+	sizes       bool   // whether the order needs the sizes of all collections
 	compare     func(a, b *ranked) int
 	collections int
 	found       int
-	first       []*ranked // of those found: in any order, and not too many more than are wanted
+	first       []*ranked // candidates for the page, unsorted, at most twice as many as needed
 	totals      []ttl.Forecast
 }
 
@@ -68,7 +68,7 @@ func topOf(a *expirationStatsArgs, h ttl.Horizon) (*topForecast, error) {
 	if err := within("top", *a.Top, maxForecastTop); err != nil {
 		return nil, err
 	}
-	t := &topForecast{most: int(*a.Top), compare: topOrders["nextDue"]}
+	t := &topForecast{limit: int(*a.Top), compare: topOrders["nextDue"]}
 	if a.Skip != nil {
 		if *a.Skip < 0 {
 			return nil, mongoerr.Newf(mongoerr.BadValue, "skip must not be negative, but is %d", *a.Skip)
@@ -113,7 +113,7 @@ func (t *topForecast) add(x *expiring) {
 
 // keep keeps a collection if it may be one of those that are wanted.
 func (t *topForecast) keep(r *ranked) {
-	if t.first = append(t.first, r); len(t.first) >= 2*(t.skip+t.most) {
+	if t.first = append(t.first, r); len(t.first) >= 2*(t.skip+t.limit) {
 		t.trim()
 	}
 }
@@ -123,8 +123,8 @@ func (t *topForecast) trim() {
 	slices.SortFunc(t.first, func(a, b *ranked) int {
 		return cmp.Or(t.compare(a, b), cmp.Compare(a.ns, b.ns))
 	})
-	clear(t.first[min(len(t.first), t.skip+t.most):])
-	t.first = t.first[:min(len(t.first), t.skip+t.most)]
+	clear(t.first[min(len(t.first), t.skip+t.limit):])
+	t.first = t.first[:min(len(t.first), t.skip+t.limit)]
 }
 
 // total adds a forecast to that of its policy and lane.
@@ -142,11 +142,11 @@ func (t *topForecast) total(f *ttl.Forecast) {
 }
 
 // A short form is for pages that ask again and again. It gives way to other clients: after
-// each workTime it sleeps as long, at most mostRest. To sleep is what helps, as the scheduler
+// each workTime it sleeps as long, at most maxRest. To sleep is what helps, as the scheduler
 // polls the network only when no goroutine can run.
 const (
 	workTime = 100 * time.Microsecond
-	mostRest = 2 * time.Millisecond
+	maxRest  = 2 * time.Millisecond
 )
 
 // resting returns the function that a forecast calls between two parts of its work.
@@ -158,7 +158,7 @@ func resting(c *kernel.Call) func() {
 		if worked < workTime {
 			return
 		}
-		timer := real.NewTimer(min(worked, mostRest))
+		timer := real.NewTimer(min(worked, maxRest))
 		defer timer.Stop()
 		select {
 		case <-timer.C():

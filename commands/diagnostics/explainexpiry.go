@@ -105,7 +105,7 @@ type expiryReport struct {
 	rec  storage.Record
 	meta *catalog.Meta
 
-	policy string // of the earliest expiry
+	policy string // the policy of the earliest expiry
 	at     int64
 	found  bool
 }

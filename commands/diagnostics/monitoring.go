@@ -24,17 +24,17 @@ type Metrics struct {
 	Running     int64 // commands under way
 	Expiry      ExpiryCounters
 	ExpiryLags  []PolicyLag
-	Expiring    []CollectionExpiry // of a bounded number of collections, the others summed up
+	Expiring    []CollectionExpiry // a bounded number of collections, and the sum of the others
 	Queues      []QueueDepth       // likewise
 	Unread      int                // collections that were not looked at, as time was up
-	Now         int64              // by the server's clock
+	Now         int64              // the server's time
 	Latencies   []ClassLatency
 	Storage     storage.EngineStats
 	Cluster     *storage.ClusterStats // nil if the engine's data belong to this server alone
 	Data        struct{ Collections, Documents, DataBytes, Indexes, IndexBytes int64 }
-	Disk        struct{ Free, Total int64 } // of the file system of the data; 0: unknown
+	Disk        struct{ Free, Total int64 } // the file system of the data; 0: unknown
 	MemoryLimit int64
-	MemoryUsed  int64 // as the memory limit counts it; 0 without one
+	MemoryUsed  int64 // the memory that counts for the limit; 0 without one
 }
 
 // ExpiryCounters are the counters of the monitor and of the queues.

@@ -87,7 +87,7 @@ func FirstBatch(c *kernel.Call, r CursorRequest) error {
 	var id int64
 	if (!done || r.Tailable && !cur.StreamEnded()) && !r.SingleBatch {
 		cur.Created = kernel.Truncated(c.Body, kernel.MaxProfiled)
-		cur.Grants, cur.Asked = access.Grants(c), c.User
+		cur.Grants, cur.CheckedUser = access.Grants(c), c.User
 		cur.Opened, cur.Plan, cur.Access = c.Svc.Real.Now(), c.Counts.Plan, c.Counts.Access
 		if !r.AwaitData {
 			cur.TimeLeft = kernel.TimeLeft(c, c.Generic.MaxTime)

@@ -12,8 +12,8 @@ import (
 // The options that create and collMod read in the same way.
 
 const (
-	mostViewStages = 1000             // internalPipelineLengthLimit
-	mostViewBytes  = 16 * 1000 * 1000 // of the pipeline of a view
+	maxViewStages = 1000             // internalPipelineLengthLimit
+	maxViewBytes  = 16 * 1000 * 1000 // size of the pipeline of a view
 )
 
 // CheckOptionFields checks the enumerations and the pipeline of a view, from which it
@@ -37,10 +37,10 @@ func CheckOptionFields(c *kernel.Call, command string, pipeline *args.Array) err
 	}
 	*pipeline = args.Array(value.NewArray(values...).Doc())
 	switch {
-	case len(stages) > mostViewStages:
-		return mongoerr.Newf(7749501, "Pipeline length must be no longer than %d stages.", mostViewStages)
-	case size > mostViewBytes:
-		return mongoerr.Newf(mongoerr.ViewPipelineMaxSizeExceeded, "Operation on view exceeded the maximum pipeline size of %d bytes", mostViewBytes)
+	case len(stages) > maxViewStages:
+		return mongoerr.Newf(7749501, "Pipeline length must be no longer than %d stages.", maxViewStages)
+	case size > maxViewBytes:
+		return mongoerr.Newf(mongoerr.ViewPipelineMaxSizeExceeded, "Operation on view exceeded the maximum pipeline size of %d bytes", maxViewBytes)
 	}
 	return nil
 }
@@ -133,12 +133,12 @@ func ScaleOf(command string, v value.Value) (int64, error) {
 	if !v.IsNumber() {
 		return 0, args.WrongType(command, "scale", v, args.NumberTypes)
 	}
-	const most = 1 << 50 // 1 PB
+	const maxScale = 1 << 50 // 1 PB
 	switch n := v.SafeInt64(); {
 	case n < 1:
 		return 0, mongoerr.Newf(mongoerr.BadValue, "BSON field 'scale' value must be >= 1, actual value '%d'", n)
-	case n > most:
-		return 0, mongoerr.Newf(mongoerr.BadValue, "BSON field 'scale' value must be <= %d, actual value '%d'", int64(most), n)
+	case n > maxScale:
+		return 0, mongoerr.Newf(mongoerr.BadValue, "BSON field 'scale' value must be <= %d, actual value '%d'", int64(maxScale), n)
 	default:
 		return n, nil
 	}

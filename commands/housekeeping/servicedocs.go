@@ -48,16 +48,16 @@ const sessionsEvery = 5 * time.Minute
 // that have ended. The sessions of other servers stay.
 func KeepSessions(s *kernel.Service, ctx context.Context) error {
 	now := s.Clock.NowMillis()
-	kept, all := map[string]session.Kept{}, map[string]value.Doc{}
+	kept, all := map[string]session.StoredUse{}, map[string]value.Doc{}
 	real, wall := s.Real.Now(), s.WallNow()
 	for _, one := range s.Sessions.List() {
 		used := s.Sessions.LastUse(one)
 		d := SessionDoc(one.Key, wall.Add(used.Sub(real))) // by the clock that the servers have in common
 		key := string(sessionIndexKey(d))
-		if before, ok := s.Sessions.Kept[key]; ok && before.Used.Equal(used) {
+		if before, ok := s.Sessions.StoredUses[key]; ok && before.Used.Equal(used) {
 			d = before.Doc
 		}
-		kept[key], all[key] = session.Kept{Used: used, Doc: d}, d
+		kept[key], all[key] = session.StoredUse{Used: used, Doc: d}, d
 	}
 	err := storage.Retry(ctx, s.Engine, func(tx storage.Tx) error {
 		coll, err := openSessionsHome(tx)
@@ -84,7 +84,7 @@ func KeepSessions(s *kernel.Service, ctx context.Context) error {
 		return nil
 	})
 	if err == nil {
-		s.Sessions.Kept = kept
+		s.Sessions.StoredUses = kept
 	}
 	return err
 }
@@ -92,7 +92,7 @@ func KeepSessions(s *kernel.Service, ctx context.Context) error {
 // keepSession brings a stored session up to date. d is nil if this server does not have the
 // session: then it has ended, or it belongs to another server.
 func keepSession(s *kernel.Service, coll storage.Collection, r storage.Record, key string, d value.Doc, now int64) (err error) {
-	kept, own := s.Sessions.Kept[key]
+	kept, own := s.Sessions.StoredUses[key]
 	switch {
 	case d == nil && own && s.Shared && string(kept.Doc) != string(r.Doc): // another server has used it since
 	case d == nil && (own || !s.Shared):

@@ -20,12 +20,12 @@ import (
 // Call is one running command. Its parts are embedded, so that c.DB is the database of
 // the request; each is described with its type.
 type Call struct {
-	Svc  *Service                // that runs it
-	Conn *Conn                   // that it came on
-	Cmd  *Command                // its line of the table
+	Svc  *Service                // the server that runs it
+	Conn *Conn                   // the connection that sent it
+	Cmd  *Command                // its entry in the command table
 	Ctx  context.Context         // ends when the command is killed or its client disconnects
 	Kill context.CancelCauseFunc // ends Ctx
-	Now  int64                   // the instant of everything the command does, milliseconds
+	Now  int64                   // the command's time, used for all its steps, in milliseconds
 
 	Request
 	Generic Generic // the arguments that every command takes
@@ -36,11 +36,11 @@ type Call struct {
 	QueryState
 	transactions
 
-	turn      limits.Turn // while memory is short
-	steps     int         // counted up to longSteps
-	Work      *workspace  // that the Call is part of; nil for work of the server itself
-	forgotten bool        // nothing uses the Call when the command is over
-	long      bool        // whether TakesLong was called
+	turn     limits.Turn // its place among the commands that wait while memory is short
+	steps    int         // counted up to longSteps
+	Work     *workspace  // the memory that holds the Call; nil for work of the server itself
+	reusable bool        // whether nothing uses the Call after the command
+	long     bool        // whether TakesLong was called
 }
 
 // Authorization is the user of a command and the user's privileges.
@@ -52,8 +52,8 @@ type Authorization struct {
 
 // Outcome is the reply of a command, and the state that affects it.
 type Outcome struct {
-	Reply    *value.Builder // the reply, as far as it is written
-	Response Response       // what the server does besides
+	Reply    *value.Builder // the reply so far
+	Response Response       // how the server sends the reply
 	NoOK     bool           // the command writes "ok" itself
 
 	// FixedLabels reports whether an error has its labels already, and gets no others.
@@ -83,7 +83,7 @@ type SessionState struct {
 	Session  *session.Session // nil: none
 	Retry    retryable
 	Snapshot storage.Tx            // the state that a read with read concern "snapshot" sees; nil: the latest
-	Held     *session.HeldSnapshot // that Snapshot belongs to
+	Held     *session.HeldSnapshot // the registered snapshot behind Snapshot
 	Stamp    uint64                // $$CLUSTER_TIME in all its statements; 0: not used yet
 }
 
@@ -92,16 +92,16 @@ type QueryState struct {
 	Settings     *QuerySetting // the query settings of its shape; nil: none
 	Scripts      scripts       // the scopes of its JavaScript
 	ChangeStream bool          // the command opens or reads a change stream
-	Wanted       int64         // documents that its batch has yet to get; 0: not known
+	Wanted       int64         // documents still missing from its batch; 0: unknown
 	Stream       liveStream    // the change stream that the command has opened
 }
 
 // transactions runs the engine transactions of a command, one after the other.
 type transactions struct {
-	together storage.Tx             // the View that the reads share, see InOneView
-	transact callTransaction        // see logged
-	writing  func(storage.Tx) error // the function that the running one calls
-	log      *oplog.Recorder        // notes its changes, outside multi-document transactions
+	sharedView storage.Tx             // the View that the reads share, see InOneView
+	transact   callTransaction        // the cached function that logged returns
+	writing    func(storage.Tx) error // the function that the running one calls
+	log        *oplog.Recorder        // notes its changes, outside multi-document transactions
 	// Sends has the changes of the running one to queues.
 	Sends session.QueueChanges
 }
@@ -127,8 +127,8 @@ func (c *Call) view(fn func(storage.Tx) error, view func(storage.Engine, context
 	if c.Snapshot != nil {
 		return fn(c.Snapshot)
 	}
-	if c.together != nil {
-		return fn(c.together)
+	if c.sharedView != nil {
+		return fn(c.sharedView)
 	}
 	return view(c.Svc.Engine, c.Ctx, fn)
 }
@@ -137,18 +137,18 @@ func (c *Call) view(fn func(storage.Tx) error, view func(storage.Engine, context
 // engine. After an Update of the part, its reads see the latest state again. A part should
 // be short, as the engine keeps the state for it.
 func (c *Call) InOneView(part func() error) error {
-	if c.together != nil || c.Snapshot != nil || c.Transaction() != nil {
+	if c.sharedView != nil || c.Snapshot != nil || c.Transaction() != nil {
 		return part()
 	}
-	defer func() { c.together = nil }()
+	defer func() { c.sharedView = nil }()
 	return c.Svc.Engine.View(c.Ctx, func(tx storage.Tx) error {
-		c.together = tx
+		c.sharedView = tx
 		return part()
 	})
 }
 
 // SharesView reports whether a part of the command runs in one View.
-func (c *Call) SharesView() bool { return c.together != nil }
+func (c *Call) SharesView() bool { return c.sharedView != nil }
 
 // Update runs fn as a writer: inside the command's transaction, else as an
 // engine transaction of its own. A write that meets a record locked by an
@@ -159,7 +159,7 @@ func (c *Call) Update(fn func(storage.Tx) error) error {
 	}
 	c.Attempted = true
 	var wait conflictWait
-	c.together = nil
+	c.sharedView = nil
 	for {
 		if err := c.WaitUnlocked(); err != nil {
 			return err

@@ -33,41 +33,41 @@ type liveStream interface {
 // Cursor is a result that a client reads in batches. Between batches it
 // holds no lock and no transaction: its iterator remembers a position.
 type Cursor struct {
-	ID        int64 // never 0, which stands for no cursor in replies
-	NS        storage.Namespace
-	It        agg.Iterator            // yields the documents that are left
-	Peeked    value.Doc               // read, but did not fit into the last batch
-	Session   *session.Session        // that it was made in; nil: in none
-	User      string                  // who made it, as "db.name"; "": nobody logged in
-	Grants    []session.Grant         // what the command that made it was asked for
-	Asked     *auth.User              // who had them when they were last looked at
-	TxnNumber *int64                  // of the transaction that it was made in; nil: in none
-	Stream    liveStream              // that it reads, nil: none
-	Held      *session.HeldSnapshot   // the state it reads, nil: the latest
-	Conn      int64                   // id of the connection that it ends with; 0: none
-	NoTimeout bool                    // it stays open however long nobody reads it
-	Tailable  bool                    // it stays open at its end
-	AwaitData bool                    // a getMore waits at its end
-	TimeLeft  time.Duration           // of the command that made it, for further batches; 0: as much as they take
-	lastUsed  time.Time               // real time, guarded by the registry
-	inUse     bool                    // guarded by the registry
-	user      int32                   // id of the getMore that uses it, 0: none; guarded by the registry
-	before    delivered               // what it had returned before that getMore, guarded by the registry
-	killed    bool                    // guarded by the registry
-	interrupt context.CancelCauseFunc // ends the getMore that uses it, guarded by the registry
-	Opened    time.Time               // real time
+	ID          int64 // never 0, which stands for no cursor in replies
+	NS          storage.Namespace
+	It          agg.Iterator            // yields the remaining documents
+	Peeked      value.Doc               // a document that was read and did not fit into the last batch
+	Session     *session.Session        // the session of the command that opened it; nil: none
+	User        string                  // the user who opened it, as "db.name"; "": nobody logged in
+	Grants      []session.Grant         // the privileges that were checked when it was opened
+	CheckedUser *auth.User              // the user for whom they were checked last
+	TxnNumber   *int64                  // the transaction in which it was opened; nil: none
+	Stream      liveStream              // the change stream behind it; nil: none
+	Held        *session.HeldSnapshot   // the state it reads, nil: the latest
+	Conn        int64                   // the id of the connection with which it ends; 0: none
+	NoTimeout   bool                    // whether it stays open however long nobody reads it
+	Tailable    bool                    // whether it stays open at its end
+	AwaitData   bool                    // whether a getMore waits at its end
+	TimeLeft    time.Duration           // the rest of maxTimeMS of the command that opened it; 0: no limit
+	lastUsed    time.Time               // real time, guarded by the registry
+	inUse       bool                    // guarded by the registry
+	user        int32                   // id of the getMore that reads it, 0: none; guarded by the registry
+	before      delivered               // what it had returned before that getMore; guarded by the registry
+	killed      bool                    // guarded by the registry
+	interrupt   context.CancelCauseFunc // ends the getMore that reads it; guarded by the registry
+	Opened      time.Time               // real time
 	delivered
-	Plan    string                 // of the command that made it, see planSummary
-	Access  observe.PlanInfo       // how the command found its documents
-	Created value.Doc              // the command that made it, truncated as by the profiler; for currentOp and comments
+	Plan    string                 // the plan of the command that opened it, see planSummary
+	Access  observe.PlanInfo       // how that command found its documents
+	Created value.Doc              // the command that opened it, truncated as by the profiler; for currentOp and comments
 	Extra   func(b *value.Builder) // further fields of the cursor document
 	SetOp   func(*Call)            // hands the running command to the iterator
 }
 
 // delivered is how much a cursor has returned.
 type delivered struct {
-	Returned int64 // documents
-	Batches  int64 // with them
+	Returned int64 // documents returned
+	Batches  int64 // batches returned
 }
 
 // StreamEnded reports whether the cursor reads a change stream that is over.
@@ -75,11 +75,11 @@ func (c *Cursor) StreamEnded() bool { return c.Stream != nil && c.Stream.Ended()
 
 // Cursors is the registry of the open cursors.
 type Cursors struct {
-	Mu       sync.Mutex        // guards what follows, but for Limit
-	Open     map[int64]*Cursor // by their ids
-	total    int64             // opened since start
+	Mu       sync.Mutex        // guards the fields below, except Limit
+	Open     map[int64]*Cursor // the open cursors by their ids
+	total    int64             // cursors opened since start
 	timedOut int64
-	Limit    int // of open cursors
+	Limit    int // maximum number of open cursors
 }
 
 // maxOpenCursors bounds the memory for cursors that clients do not close.
@@ -237,7 +237,7 @@ func AppendLSID(b *value.Builder, s *session.Session) {
 
 // ActiveCursor is the cursor of a getMore that runs.
 type ActiveCursor struct {
-	Doc     value.Doc // as currentOp shows it
+	Doc     value.Doc // the document for currentOp
 	Created value.Doc // the command that opened it
 }
 

@@ -9,12 +9,12 @@ import (
 // when it begins and once when it ends.
 type diskEpisode struct {
 	full    atomic.Bool
-	refused atomic.Int64 // when a write failed last, in milliseconds of the real clock
+	refused atomic.Int64 // time of the last failed write, in milliseconds of the real clock
 }
 
-// diskCalm is how long no write must have failed for the episode to end, as deletes
+// diskRecovery is how long no write must have failed for the episode to end, as deletes
 // succeed all the time.
-const diskCalm = 10 * time.Second
+const diskRecovery = 10 * time.Second
 
 // noteDiskFull is called after a write that failed for lack of space.
 func (s *Service) noteDiskFull(err error) {
@@ -27,7 +27,7 @@ func (s *Service) noteDiskFull(err error) {
 
 // noteDiskRoom is called after a write that succeeded while the disk was full.
 func (s *Service) noteDiskRoom() {
-	if s.Real.NowMillis()-s.disk.refused.Load() < diskCalm.Milliseconds() {
+	if s.Real.NowMillis()-s.disk.refused.Load() < diskRecovery.Milliseconds() {
 		return
 	}
 	if s.disk.full.CompareAndSwap(true, false) {

@@ -28,7 +28,7 @@ func TestDiskEpisodeIsLoggedOnce(t *testing.T) {
 	if lines() != 1 || !strings.Contains(log.String(), "The disk is full") {
 		t.Errorf("the log is %s", &log)
 	}
-	c.AdvanceMillis(diskCalm.Milliseconds())
+	c.AdvanceMillis(diskRecovery.Milliseconds())
 	s.noteDiskRoom()
 	s.noteDiskRoom()
 	if lines() != 2 || !strings.Contains(log.String(), "There is room on the disk again") {

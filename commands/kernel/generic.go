@@ -13,11 +13,11 @@ import (
 // Generic has the arguments that every command accepts.
 type Generic struct {
 	LSID                 value.Doc     // id of the session; nil: none
-	TxnNumber            *int64        // of a transaction or a retryable write; nil: neither
+	TxnNumber            *int64        // the number of the transaction or retryable write; nil: neither
 	Autocommit           *bool         // given in transactions alone, always false
 	StartTxn             *bool         // startTransaction
-	ReadConcern          value.Doc     // as given
-	WriteConcern         value.Doc     // as given
+	ReadConcern          value.Doc     // the argument readConcern
+	WriteConcern         value.Doc     // the argument writeConcern
 	MaxTime              time.Duration // maxTimeMS; 0: no limit
 	comment              value.Value
 	ClusterTime          value.Doc // $clusterTime
@@ -29,10 +29,10 @@ type Generic struct {
 	Mode                 string    // w, if it names a mode other than "majority"
 	Named                bool      // w names a mode, which may be the empty one
 	Tags                 bool      // w names tags
-	Level                string    // of the read concern; "": none was given
+	Level                string    // the level of the read concern; "": none was given
 	APIVersion           string    // "": none was given
 	APIGiven             bool      // apiVersion was given, whatever it says
-	APIStrict            bool      // what the API version does not promise is refused
+	APIStrict            bool      // whether anything outside the API version is refused
 	APIDeprecationErrors bool      // apiDeprecationErrors
 	APIOptions           bool      // one of the two was given, whatever it says
 }

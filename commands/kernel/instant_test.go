@@ -14,7 +14,7 @@ import (
 func TestMillisAt(t *testing.T) {
 	t.Parallel()
 	at := time.UnixMilli(1_700_000_000_000)
-	s := kernel.Storage{Clock: clock.System()}
+	s := kernel.Runtime{Clock: clock.System()}
 	if got := s.MillisAt(at); got != at.UnixMilli() {
 		t.Errorf("with the system's clock: %d", got)
 	}

@@ -85,10 +85,10 @@ func (c *Call) ExpectUUID(ns storage.Namespace, u args.UUID) error {
 // database admin is always known, so that a commit, which goes to it, does not take the
 // place of the database that the statements of transactions use.
 type names struct {
-	db    string                   // has passed CheckDatabase
-	ns    storage.Namespace        // has passed catalog.CheckNamespace
-	full  string                   // of ns; "" until it is first requested
-	usage *observe.CollectionUsage // of ns; nil until a command has used it
+	db    string                   // a name accepted by CheckDatabase
+	ns    storage.Namespace        // a name accepted by catalog.CheckNamespace
+	full  string                   // ns as one string; "" until it is first requested
+	usage *observe.CollectionUsage // the counters of ns; nil until a command has used it
 }
 
 // lastNames returns the known names; they are empty without a connection.

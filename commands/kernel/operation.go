@@ -15,19 +15,19 @@ import (
 // Operation is a running command. currentOp shows it and killOp ends it.
 type Operation struct {
 	ID      int32                   // opid in currentOp
-	Conn    *Conn                   // that it came on; nil: the server runs it
+	Conn    *Conn                   // the connection that sent it; nil: the server runs it
 	Started int64                   // server clock, milliseconds
-	Name    string                  // of the command, not an alias
-	ns      string                  // of a copy
-	Shape   string                  // queryShapeHash, of a copy
+	Name    string                  // the name of the command, even if an alias was sent
+	ns      string                  // the namespace, in a copy
+	Shape   string                  // queryShapeHash, in a copy
 	Body    value.Doc               // valid while the operation runs
 	Cancel  context.CancelCauseFunc // ends the command
-	Session *session.Session        // that it runs in; nil: in none
-	User    string                  // who runs it, as "db.name"; "": nobody logged in
-	Killed  atomic.Bool             // it has been told to end
+	Session *session.Session        // its session; nil: none
+	User    string                  // the user who runs it, as "db.name"; "": nobody logged in
+	Killed  atomic.Bool             // whether it has been told to end
 	Plan    atomic.Pointer[string]  // planSummary; nil: it has none yet
 
-	before, after *Operation // in its shard
+	before, after *Operation // the neighbors in its shard
 }
 
 // forget clears the references to the command that has run.

@@ -28,9 +28,9 @@ const (
 type Options struct {
 	Engine     storage.Engine    // the data; it belongs to the caller
 	Clock      clock.Clock       // decides what has expired
-	Log        zerolog.Logger    // of the server
-	TempDir    string            // for sorts and groups that spill
-	DBPath     string            // as given, for getCmdLineOpts
+	Log        zerolog.Logger    // the server's log
+	TempDir    string            // the directory for sorts and groups that spill
+	DBPath     string            // the option --dbpath, for getCmdLineOpts
 	Parameters map[string]string // --setParameter
 	Argv       []string          // the command line, for getCmdLineOpts
 	Parsed     value.Doc         // the parsed configuration, for getCmdLineOpts
@@ -43,11 +43,11 @@ type Options struct {
 	Lines       *observe.LogLines  // the recent log, for getLog
 	LogLimit    *observe.LogLimit  // bounds the attributes of the log, see maxLogSizeKB; nil: the caller does not bound them
 	RotateLog   func() error       // begins a new log file; nil: the log goes to no file
-	Profiling   *observe.Profiling // of every database at first; nil: none but slow operations in the log
+	Profiling   *observe.Profiling // the initial profiling of every database; nil: only slow operations, in the log
 	Warnings    []string           // startup warnings, for getLog
-	Security    Security           // who may use the server
-	Memory      int64              // bytes that the data may grow to; 0: no limit
-	MaxConns    int                // most connections, for serverStatus; 0: no limit
+	Security    Security           // the access control
+	Memory      int64              // maximum size of the data in bytes; 0: no limit
+	MaxConns    int                // maximum number of connections, for serverStatus; 0: no limit
 	// Compressors are the names of those that clients may choose; nil: all.
 	Compressors []string
 

@@ -14,7 +14,7 @@ import (
 
 // Bound is a limit of a parameter that is a number.
 type Bound struct {
-	words string // in mongod's messages
+	words string // the bound in mongod's words
 	limit float64
 	keeps func(n, limit float64) bool // whether a number is within it
 }
@@ -88,7 +88,7 @@ func CheckInt(name string, low, high int64) check {
 // integerCheck truncates a number to an integer of a type, and checks its bounds.
 type integerCheck struct {
 	name     string
-	min, max int64 // of the type
+	min, max int64 // the range of the type
 	bounds   []Bound
 }
 

@@ -18,7 +18,7 @@ import (
 // Parameter is one line of the table of server parameters, for setParameter and
 // getParameter.
 type Parameter struct {
-	Name     string                                   // in getParameter and setParameter
+	Name     string                                   // the name for getParameter and setParameter
 	Initial  value.Value                              // whose type is that of start-up values given as text
 	Startup  bool                                     // may be given on the command line
 	Runtime  bool                                     // may be set while running
@@ -35,7 +35,7 @@ type Parameters struct {
 	Svc    *Service                                // whose parameters they are
 	mu     sync.Mutex                              // writers
 	Lines  map[string]*Parameter                   // the table, by name
-	Values map[string]*atomic.Pointer[value.Value] // by name; a pointer is never nil
+	Values map[string]*atomic.Pointer[value.Value] // the value of each parameter by its name; a pointer is never nil
 	// Missing says why a parameter does not exist, "" if that is not known; nil: never.
 	Missing func(name string) string
 	said    map[string]bool // parameters without effect that the log has; guarded by mu

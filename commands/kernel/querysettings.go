@@ -17,7 +17,7 @@ type QuerySettings []*QuerySetting
 // QuerySetting is the setting of one shape.
 type QuerySetting struct {
 	Hash           string    // queryShapeHash, in hexadecimal
-	Settings       value.Doc // as setQuerySettings was given them
+	Settings       value.Doc // the document given to setQuerySettings
 	Representative value.Doc // the query it was set with; nil if only the hash was known
 }
 
@@ -55,7 +55,7 @@ func (q *QuerySetting) AppendTo(b *value.Builder) {
 type IndexFilters struct {
 	Any atomic.Bool                          // cheap to ask, for those who have none
 	Mu  sync.Mutex                           // guards Of
-	Of  map[storage.Namespace][]*IndexFilter // by collection, in the order in which they were set
+	Of  map[storage.Namespace][]*IndexFilter // the filters of each collection, in the order in which they were set
 }
 
 // Forget removes the filters of a collection that was dropped.
@@ -82,7 +82,7 @@ func (f *IndexFilters) Rename(from, to storage.Namespace) {
 // IndexFilter limits the indexes that queries of one shape may use.
 type IndexFilter struct {
 	Shape   uint64    // hash of the shape of Query, Sort, Project and Collate
-	Query   value.Doc // that the filter was set with
+	Query   value.Doc // the query of planCacheSetFilter
 	Sort    value.Doc // nil: none
 	Project value.Doc // nil: none
 	Collate value.Doc // nil: none

@@ -20,7 +20,7 @@ type retryable struct {
 	base    int32
 	Inserts bool              // the statements at work are plain inserts, whose _ids no reply tells
 	Retried []int32           // statements answered from the history
-	fails   *observe.FailData // what a fail point does to the running engine transaction
+	fails   *observe.FailData // the effect of a fail point on the running engine transaction
 }
 
 // ReadStatementIDs reads stmtId, the number of the first statement, or
@@ -100,7 +100,7 @@ func (c *Call) saveStatements(tx storage.Tx, ts uint64) (err error) {
 	}
 	h := c.Session.History
 	p := &h.Pending
-	p.Any, p.Joined, p.Fresh, p.Moved = false, 0, p.Fresh[:0], false
+	p.Any, p.Joined, p.Added, p.Moved = false, 0, p.Added[:0], false
 	if c.collectStatements(); !p.Any {
 		return nil
 	}
@@ -115,9 +115,9 @@ func (c *Call) saveStatements(tx storage.Tx, ts uint64) (err error) {
 		}
 	}
 	held := h.Recent
-	if n := len(held) + len(p.Fresh); n > session.MaxRecent {
+	if n := len(held) + len(p.Added); n > session.MaxRecent {
 		p.Moved = true
-		all := append(append(make([]session.RetriedStatement, 0, n), held...), p.Fresh...)
+		all := append(append(make([]session.RetriedStatement, 0, n), held...), p.Added...)
 		if p.Joined > 0 {
 			all[len(held)-1].Last += p.Joined
 		}
@@ -140,8 +140,8 @@ func (c *Call) saveStatements(tx storage.Tx, ts uint64) (err error) {
 // appendRecent writes the outcomes that the session's record holds.
 func (c *Call) appendRecent(b *value.Builder) {
 	p, held := &c.Session.History.Pending, c.Session.History.Recent
-	if p.Moved && len(p.Fresh) > 0 {
-		p.Fresh[len(p.Fresh)-1].Append(b)
+	if p.Moved && len(p.Added) > 0 {
+		p.Added[len(p.Added)-1].Append(b)
 		return
 	}
 	if p.Moved {
@@ -154,8 +154,8 @@ func (c *Call) appendRecent(b *value.Builder) {
 		}
 		s.Append(b)
 	}
-	for i := range p.Fresh {
-		p.Fresh[i].Append(b)
+	for i := range p.Added {
+		p.Added[i].Append(b)
 	}
 }
 
@@ -202,8 +202,8 @@ func (c *Call) collectStatements() {
 func (c *Call) pend(s session.RetriedStatement) {
 	p := &c.Session.History.Pending
 	p.Any = true
-	if n := len(p.Fresh); n > 0 {
-		if l := &p.Fresh[n-1]; l.Joins(&s) {
+	if n := len(p.Added); n > 0 {
+		if l := &p.Added[n-1]; l.Joins(&s) {
 			l.Last = s.Last
 			return
 		}
@@ -215,7 +215,7 @@ func (c *Call) pend(s session.RetriedStatement) {
 			return
 		}
 	}
-	p.Fresh = append(p.Fresh, s)
+	p.Added = append(p.Added, s)
 }
 
 // statementsSaved is called once the engine transaction is committed.
@@ -233,7 +233,7 @@ func (c *Call) statementsSaved() {
 		h.Newest().Last += p.Joined
 		h.Done[len(h.Done)-1].Last += p.Joined
 	}
-	for _, s := range p.Fresh {
+	for _, s := range p.Added {
 		h.Add(s)
 		h.Recent = append(h.Recent, s)
 	}
@@ -242,8 +242,8 @@ func (c *Call) statementsSaved() {
 	}
 	h.Parts = true
 	c.Session.Stored = p.Stored
-	clear(p.Fresh)
-	p.Any, p.Fresh = false, p.Fresh[:0]
+	clear(p.Added)
+	p.Any, p.Added = false, p.Added[:0]
 }
 
 // SaveCommitted remembers that a transaction has been committed, as part of

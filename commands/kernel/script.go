@@ -25,7 +25,7 @@ func newScripts(s *Service) *script.Engine {
 // begins anew.
 type scripts struct {
 	where, expressions *script.Operation
-	Globals            value.Doc // of mapReduce
+	Globals            value.Doc // the global variables of mapReduce
 	Stored             bool      // expressions find the stored functions too, as in mapReduce
 }
 

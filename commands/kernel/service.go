@@ -33,7 +33,7 @@ import (
 type Service struct {
 	CommandTable
 	Configuration
-	Storage
+	Runtime
 	Replication
 	Clients
 	Access
@@ -49,7 +49,7 @@ type Service struct {
 func NewService(o Options) *Service {
 	s := &Service{
 		Configuration: Configuration{Options: o, Settings: NewSettings()},
-		Storage:       newStorage(o),
+		Runtime:       newRuntime(o),
 		Replication:   newReplication(o),
 		Clients:       newClients(),
 		Observation:   newObservation(o),
@@ -73,7 +73,7 @@ func dataLimit(o *Options) int64 {
 
 // CommandTable is the table of commands.
 type CommandTable struct {
-	Table    map[string]*Command // by name and by alias
+	Table    map[string]*Command // the commands by name and by alias
 	Commands []*Command          // sorted by name, without aliases
 }
 
@@ -85,24 +85,24 @@ type Configuration struct {
 	Settings *Settings
 }
 
-// Storage is the engine, the limits on writes to it, and the clocks.
-type Storage struct {
+// Runtime is the engine, the limits on writes to it, and the clocks.
+type Runtime struct {
 	Engine     storage.Engine
 	Clock      clock.Clock     // the server's time, which decides what has expired
 	Real       clock.Clock     // real time, also with a test clock: for cursors, sessions, latencies
-	StartedAt  time.Time       // by Clock
-	Began      time.Time       // the same instant by Real
+	StartedAt  time.Time       // the start of the server, by Clock
+	Began      time.Time       // the start of the server, by Real
 	Background context.Context // ends when the server stops
-	Work       sync.WaitGroup  // the work that goes on until then
+	Work       sync.WaitGroup  // waits for the work that runs until Background ends
 	Memory     *limits.MemoryGuard
-	Turns      *limits.Turns // of long operations while memory is short
+	Turns      *limits.Turns // the order of long operations while memory is short
 	Fsync      *limits.FsyncLock
 	Buckets    *timeseries.Catalog  // the open buckets of time series
-	Changes    *broadcast.Broadcast // signalled after every committed write
-	Shared     bool                 // other servers have the same data
-	Outs       atomic.Int64         // numbers the temporary collections of $out
-	owner      owner                // with other servers
-	common     *sharedClock         // the time that all of them have; nil: Clock is this server's own
+	Changes    *broadcast.Broadcast // a signal after every committed write
+	Shared     bool                 // whether other servers have the same data
+	Outs       atomic.Int64         // the number of temporary collections of $out so far, for their names
+	owner      owner                // the id of this server among several
+	common     *sharedClock         // the time that several servers share; nil: Clock is this server's own
 	Compaction autoCompaction
 	// OnNews is called when other servers have committed something; nil: nothing is to be
 	// done besides what Follow does.
@@ -122,9 +122,9 @@ type CompactionOptions struct {
 	Once     bool  // the compaction is off when it has run
 }
 
-func newStorage(o Options) Storage {
+func newRuntime(o Options) Runtime {
 	realTime := clock.System()
-	return Storage{
+	return Runtime{
 		Engine: o.Engine, Clock: o.Clock, Real: realTime, StartedAt: o.Clock.Now(), Began: realTime.Now(),
 		Background: context.Background(), Fsync: limits.NewFsyncLock(), Buckets: timeseries.NewCatalog(), Changes: broadcast.New(), Shared: o.Engine.Changes() != nil,
 	}
@@ -132,7 +132,7 @@ func newStorage(o Options) Storage {
 
 // MillisAt returns the server's time, in milliseconds, of a moment that has just been read as
 // real. It saves reading the time twice, which costs as much as a few percent of a find.
-func (s *Storage) MillisAt(real time.Time) int64 {
+func (s *Runtime) MillisAt(real time.Time) int64 {
 	if s.Clock == clock.System() {
 		return real.UnixMilli()
 	}
@@ -141,7 +141,7 @@ func (s *Storage) MillisAt(real time.Time) int64 {
 
 // WallNow returns the real time for what is stored: that of the database if it has a
 // clock, so that all servers over it agree.
-func (s *Storage) WallNow() time.Time {
+func (s *Runtime) WallNow() time.Time {
 	if t, ok := s.Engine.(storage.Timekeeper); ok {
 		return t.Clock().Now()
 	}
@@ -155,9 +155,9 @@ type Replication struct {
 	config    *serverdocs.Cache[replset.Config] // nil without a set
 	Stamps    clustertime.Clock
 	Oplog     *oplog.Log
-	ProcessID value.OID // in hello's topologyVersion
-	Instance  value.OID // by which the server recognizes its own address
-	ServiceID value.OID // by which clients of a load balancer tell servers apart
+	ProcessID value.OID // the process id in hello's topologyVersion
+	Instance  value.OID // the id by which the server recognizes its own address
+	ServiceID value.OID // the id by which clients of a load balancer tell servers apart
 }
 
 func newReplication(o Options) Replication {
@@ -169,7 +169,7 @@ func newReplication(o Options) Replication {
 type Clients struct {
 	Cursors   *Cursors
 	Sessions  *session.Registry
-	Snapshots session.Snapshots // for reads with read concern "snapshot"
+	Snapshots session.Snapshots // the snapshots of reads with read concern "snapshot"
 	Ops       *Operations
 	lastConn  atomic.Int64 // id of the newest connection
 	conns     sync.Map     // id -> *Conn, those that are open
@@ -198,8 +198,8 @@ type Observation struct {
 	Log        zerolog.Logger
 	Verbosity  *observe.Verbosity
 	Metrics    observe.Metrics
-	Usage      observe.Usage    // by collection, for top
-	IndexUse   catalog.IndexUse // for $indexStats
+	Usage      observe.Usage    // the counters of each collection, for top
+	IndexUse   catalog.IndexUse // the counters of each index, for $indexStats
 	Profiler   *observe.Profiler
 	FailPoints observe.FailPoints
 }

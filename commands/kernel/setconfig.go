@@ -11,9 +11,9 @@ import (
 // FollowSetConfig makes the stored configuration of the replica set the one in force, from
 // now on and after each change of it. first is in force until one is stored.
 func (s *Service) FollowSetConfig(first *replset.Config) {
-	kept := replset.NewKept(first, s.Options.ReplSet)
+	cache := replset.NewConfigCache(first, s.Options.ReplSet)
 	s.config = serverdocs.NewCache(replset.ConfigNamespace, func(docs []value.Doc) *replset.Config {
-		config, err := kept.Read(docs)
+		config, err := cache.Read(docs)
 		if err != nil {
 			s.Log.Warn().Err(err).Msg("The stored configuration of the replica set cannot be used; the one before stays in force")
 		}

@@ -42,13 +42,13 @@ const (
 
 // DefaultConcerns are what setDefaultRWConcern has set.
 type DefaultConcerns struct {
-	Doc   value.Doc // as stored; nil: nothing was set
+	Doc   value.Doc // the stored document; nil: nothing was set
 	Write value.Doc // its defaultWriteConcern; nil: none
 }
 
 // ClusterSettings are the cluster parameters, and values derived from them.
 type ClusterSettings struct {
-	Parameters   map[string]value.Doc // by their names, those that were set
+	Parameters   map[string]value.Doc // the values that were set, by parameter
 	ReadMillis   int64                // default maxTimeMS of reads; 0: no limit
 	ImageSeconds int64                // how long pre-images are kept; 0: as long as the log
 	Queries      QuerySettings

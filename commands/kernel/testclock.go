@@ -28,8 +28,8 @@ var clockID = value.String("clock")
 // sharedClock is the part of this server in the common time.
 type sharedClock struct {
 	test  *clock.Manual // nil: the servers have no test clock
-	stamp atomic.Uint64 // of ClockNamespace when it was read last
-	moves atomic.Int64  // that were taken, or are being taken
+	stamp atomic.Uint64 // the stamp of ClockNamespace at the last read
+	moves atomic.Int64  // number of moves that were taken, or are being taken
 	busy  atomic.Int32  // moves of this server that it has not taken itself
 
 	mu   sync.Mutex   // held while a state is taken

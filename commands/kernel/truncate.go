@@ -8,8 +8,8 @@ import (
 
 // Sizes from which on a command is shown [Truncated], as in mongod.
 const (
-	MaxProfiled  = 50 << 10 // by the profiler
-	MaxCurrentOp = 1000     // by currentOp
+	MaxProfiled  = 50 << 10 // maximum size for the profiler
+	MaxCurrentOp = 1000     // maximum size for currentOp
 )
 
 // Truncated returns a copy of a command as it is shown: of one with more than limit bytes, the

@@ -15,8 +15,8 @@ import (
 
 // Visible is a collection as a command sees it at its instant.
 type Visible struct {
-	Coll storage.Collection // with what has expired
-	Meta *catalog.Meta      // what the catalog says of it
+	Coll storage.Collection // the collection, with expired documents
+	Meta *catalog.Meta      // its description in the catalog
 	Now  int64              // the instant of the command, milliseconds
 }
 

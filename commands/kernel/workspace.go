@@ -15,8 +15,8 @@ import (
 // A Call is reused only if the command declares that nothing refers to it any more (see
 // [Call.LeavesNothing]). Cursors keep their Calls; transactions do not.
 type workspace struct {
-	busy  atomic.Bool // in use; a program that embeds the server may run two commands at a time
-	call  *Call       // for the next command, nil if the last one was kept
+	busy  atomic.Bool // whether a command uses it; a program that embeds the server may run two at a time
+	call  *Call       // the Call for the next command; nil if the last one was kept
 	reply value.Builder
 	names names
 	Op    Operation
@@ -50,7 +50,7 @@ func (s *Service) Begin(ctx context.Context, conn *Conn, req *Request, dst []byt
 func (c *Call) End() {
 	w, conn := c.Work, c.Conn
 	c.Svc.Turns.Done(&c.turn)
-	if w.call == c && c.forgotten {
+	if w.call == c && c.reusable {
 		*c = Call{Work: w, transactions: transactions{transact: c.transact}}
 	} else {
 		w.call = nil
@@ -65,7 +65,7 @@ func (c *Call) End() {
 
 // LeavesNothing declares that nothing will use the Call when the command is over, so
 // that the next command of the connection can have it.
-func (c *Call) LeavesNothing() { c.forgotten = c.Held == nil }
+func (c *Call) LeavesNothing() { c.reusable = c.Held == nil }
 
 // context returns a context that ends with outer or when kill is called. It reuses the
 // context of the command before, if that was not killed.

@@ -22,7 +22,7 @@ import (
 // bytes written since then to the last measurement, and measures again only when the sum
 // comes near the limit.
 type MemoryGuard struct {
-	Limit int64 // in bytes, 0: unlimited
+	Limit int64 // bytes; 0: unlimited
 	clock clock.Clock
 	Used  atomic.Int64 // estimate: the last measurement, and bytes written since
 	// Written is the memory of all that was ever admitted; 0 without a limit.

@@ -28,23 +28,23 @@ import (
 // was estimated when they were written. What is still there when all operations of the
 // time before the shortage are over is therefore taken for data.
 type Turns struct {
-	limit int64 // of the live heap above its base
+	limit int64 // maximum growth of the live heap above its base
 	clock clock.Clock
-	short atomic.Bool // memory is scarce, or operations have had to wait and are not over
+	short atomic.Bool // whether memory is scarce, or operations that had to wait are not over
 	heap  atomic.Bool // the same, as collections have shown: not because of claims alone
-	seen  atomic.Bool // an operation has checked since the last collection
+	seen  atomic.Bool // whether an operation has checked since the last collection
 
 	mu      sync.Mutex
-	scarce  bool      // at the last collection
-	claimed int64     // by all operations
+	scarce  bool      // whether memory was scarce at the last collection
+	claimed int64     // bytes claimed by all operations
 	urgent  func()    // nil, or called when the claims exceed half of the limit
-	since   time.Time // memory has been scarce
-	base    int64     // live heap without long operations; 0: not known yet
-	written int64     // to the data, at the last collection
-	all     []*Turn   // of the operations that have checked while memory was short, by their beginnings
-	allowed int       // so many of them may go on
+	since   time.Time // the begin of the scarcity
+	base    int64     // the live heap without long operations; 0: not known yet
+	written int64     // bytes written to the data until the last collection
+	all     []*Turn   // the operations that have checked while memory was short, the oldest first
+	allowed int       // number of these that may go on
 	changed time.Time
-	stepped time.Time     // when one of these checked last
+	stepped time.Time     // the time of the last check of an operation that may go on
 	wake    chan struct{} // closed when others may go on
 }
 
@@ -52,13 +52,13 @@ type Turns struct {
 type Turn struct {
 	began   time.Time
 	listed  bool
-	claimed int64 // bytes
+	claimed int64 // bytes that it has claimed
 }
 
 const (
-	leastTurns = 64 << 20 // the limit of a small machine
-	mostTurns  = 1 << 30
-	turnShare  = 256 // of the memory limit
+	minTurnLimit = 64 << 20 // the limit of a small machine
+	maxTurnLimit = 1 << 30
+	turnShare    = 256 // the memory limit, divided by this, is the limit of turns
 
 	largeClaim     = 8 << 20                // an operation that has claimed less waits only if it has run for long
 	shortOperation = 20 * time.Millisecond  // an operation that has run for less never waits
@@ -69,9 +69,9 @@ const (
 
 // NewTurns returns the turns of a server with a memory limit, 0 for none.
 func NewTurns(memory int64, real clock.Clock) *Turns {
-	limit := int64(leastTurns)
+	limit := int64(minTurnLimit)
 	if memory > 0 {
-		limit = min(max(memory/turnShare, leastTurns), mostTurns)
+		limit = min(max(memory/turnShare, minTurnLimit), maxTurnLimit)
 	}
 	return &Turns{limit: limit, clock: real, wake: make(chan struct{})}
 }
@@ -96,7 +96,7 @@ func (t *Turns) Collected(live, written int64) bool {
 		t.since = now
 		t.allow(1, now)
 	}
-	t.settle()
+	t.refresh()
 	return t.scarce || t.pressed()
 }
 
@@ -121,7 +121,7 @@ func (t *Turns) Claim(turn *Turn, n int64) {
 	if t.lacking() && !lacking {
 		t.allow(1, t.clock.Now())
 	}
-	t.settle()
+	t.refresh()
 	urgent := t.urgent
 	now := t.pressed()
 	t.mu.Unlock()
@@ -140,8 +140,8 @@ func (t *Turns) Claims() bool {
 // lacking reports whether memory is scarce.
 func (t *Turns) lacking() bool { return t.scarce || t.claimed > t.limit }
 
-// settle notes whether operations have to ask for their turn.
-func (t *Turns) settle() {
+// refresh updates the atomics by which operations see whether they must wait for their turn.
+func (t *Turns) refresh() {
 	t.heap.Store(t.scarce || t.heap.Load() && len(t.all) > 0)
 	t.short.Store(t.lacking() || len(t.all) > 0)
 }
@@ -228,7 +228,7 @@ func (t *Turns) Done(turn *Turn) {
 	t.claimed -= turn.claimed
 	if !turn.listed {
 		*turn = Turn{}
-		t.settle()
+		t.refresh()
 		return
 	}
 	t.all = slices.DeleteFunc(t.all, func(x *Turn) bool { return x == turn })
@@ -237,7 +237,7 @@ func (t *Turns) Done(turn *Turn) {
 		t.allowed--
 	}
 	t.wakeAll()
-	t.settle()
+	t.refresh()
 }
 
 // Waiting returns how many operations have to wait for their turn.

@@ -53,17 +53,17 @@ func receiveRequest(c *kernel.Call, a *mqReceiveArgs) (r queue.Request, err erro
 			return r, mongoerr.Newf(mongoerr.BadValue, "Enumeration value '%s' for field 'mqReceive.mode' is not a valid value.", *a.Mode)
 		}
 	}
-	most := int64(1)
+	limit := int64(1)
 	if a.MaxMessages != nil {
-		most = *a.MaxMessages
+		limit = *a.MaxMessages
 	}
-	if err := checkRange(c, "maxMessages", most, 1, queue.MaxMessages); err != nil {
+	if err := checkRange(c, "maxMessages", limit, 1, queue.MaxMessages); err != nil {
 		return r, err
 	}
 	if err := checkRange(c, "maxWaitTimeMS", a.MaxWait, 0, queue.MaxWait.Milliseconds()); err != nil {
 		return r, err
 	}
-	r.Max, r.Wait = int(most), time.Duration(a.MaxWait)*time.Millisecond
+	r.Max, r.Wait = int(limit), time.Duration(a.MaxWait)*time.Millisecond
 	r.Gone = c.Conn.HungUp
 	r.Numbers, err = sequenceNumbers(c, a.Numbers)
 	return r, err

@@ -17,7 +17,7 @@ type FailPoint struct {
 	on      atomic.Bool // cheap to check
 	mode    FailMode
 	count   int64   // remaining number of times or skip
-	chance  float64 // of activationProbability
+	chance  float64 // the activationProbability
 	entered int64   // how often it took effect
 	data    FailData
 	changed *broadcast.Broadcast // signalled when entered grows
@@ -27,11 +27,11 @@ type FailPoint struct {
 type FailMode uint8
 
 const (
-	FailOff       FailMode = iota // it does nothing
-	FailAlways                    // it takes effect every time
+	FailOff       FailMode = iota // without effect
+	FailAlways                    // takes effect every time
 	FailTimes                     // so many times, then it is off
 	FailSkip                      // every time but so many at first
-	FailSometimes                 // with a probability
+	FailSometimes                 // takes effect with a probability
 )
 
 // FailPoints are the fail points of a server.

@@ -16,9 +16,9 @@ const LatencyBuckets = 27
 const (
 	firstHalved = 12 // bits of a number that begins the halves
 	lastHalved  = 21
-	mostBits    = 41
+	maxBits     = 41
 	halves      = lastHalved - firstHalved + 1
-	histogram   = mostBits + 1 + halves
+	histogram   = maxBits + 1 + halves
 )
 
 // Latencies is a histogram that is cheap to add to.
@@ -36,7 +36,7 @@ func (l *Latencies) Observe(d time.Duration) {
 
 // bucketOf returns the bucket of a latency in microseconds.
 func bucketOf(micros uint64) int {
-	n := min(bits.Len64(micros), mostBits)
+	n := min(bits.Len64(micros), maxBits)
 	switch {
 	case n < firstHalved:
 		return n
@@ -46,8 +46,8 @@ func bucketOf(micros uint64) int {
 	return n + n - firstHalved + int(micros>>(n-2)&1)
 }
 
-// leastOf is the least latency of a bucket, and how many bits it has.
-func leastOf(bucket int) (micros int64, n int) {
+// bucketStart is the lowest latency of a bucket, and how many bits it has.
+func bucketStart(bucket int) (micros int64, n int) {
 	n = bucket
 	switch {
 	case bucket > lastHalved+halves:
@@ -78,7 +78,7 @@ func (Latency) Bound(i int) float64 { return float64(int64(1)<<i) / 1e6 }
 func (l *Latencies) Snapshot() (out Latency) {
 	out.Seconds = float64(l.Micros.Load()) / 1e6
 	for i := range l.counts {
-		_, n := leastOf(i)
+		_, n := bucketStart(i)
 		out.Counts[min(n, LatencyBuckets)] += l.counts[i].Load()
 	}
 	return out

@@ -50,7 +50,7 @@ var ComponentNames = [...]struct{ name, Short string }{
 // 1 to 5 log more.
 type Verbosity struct {
 	mu      sync.Mutex
-	levels  map[string]int32                  // as set; "" is the default, and the missing inherit
+	levels  map[string]int32                  // the levels that were set; "" is the default, and missing components inherit
 	Levels  [len(ComponentNames)]atomic.Int32 // the resulting level of each component
 	Highest atomic.Int32                      // the highest of Levels, usually 0
 }
@@ -69,13 +69,13 @@ func (v *Verbosity) Set(levels map[string]int32) {
 			v.levels[name] = level
 		}
 	}
-	most := int32(0)
+	highest := int32(0)
 	for i := LogAccess; int(i) < len(ComponentNames); i++ {
 		level := v.inherited(ComponentNames[i].name)
 		v.Levels[i].Store(level)
-		most = max(most, level)
+		highest = max(highest, level)
 	}
-	v.Highest.Store(most)
+	v.Highest.Store(highest)
 }
 
 // inherited is the level of a component, or of the nearest one around it

@@ -14,7 +14,7 @@ type LoggedDocument struct {
 	// Truncated names the first field that there was no room for, with its type and size;
 	// nil: the text is complete.
 	Truncated value.Doc
-	Size      int // of the whole document in bytes
+	Size      int // the size of the whole document in bytes
 }
 
 // LogDocument writes a document as extended JSON of about limit bytes at most, 0 for any

@@ -11,8 +11,8 @@ type LogLines struct {
 	lines [maxLogLines]string // a ring
 	first int                 // the oldest one
 	count int
-	bytes int   // of all that are kept
-	total int64 // that were ever written
+	bytes int   // size of all kept lines
+	total int64 // number of lines ever written
 }
 
 // Bounds of what is kept, as in mongod.

@@ -20,9 +20,9 @@ type Metrics struct {
 	Transactions  struct{ Started, Committed, Aborted, RetriedCommands, RetriedStatements atomic.Int64 }
 	ChangeStreams struct{ Split, Failed, Expanded atomic.Int64 } // large events, streams with showExpandedEvents
 	commands      sync.Map                                       // name -> *CommandCounter
-	Latency       LatencyClasses                                 // of opLatencies
-	ReadConcerns  ReadConcerns                                   // of readConcernCounters
-	Elections     atomic.Int64                                   // that this member called
+	Latency       LatencyClasses                                 // the histograms of opLatencies
+	ReadConcerns  ReadConcerns                                   // the counters of readConcernCounters
+	Elections     atomic.Int64                                   // elections that this member called
 }
 
 // Examined adds what a command has read. The scan of a collection counts when its cursor is
@@ -60,7 +60,7 @@ func (l *Latencies) Total() (n int64) {
 	return n
 }
 
-// AppendHistogram writes how many commands took how long; micros is the least
+// AppendHistogram writes how many commands took how long; micros is the lowest
 // of a bucket.
 func (l *Latencies) AppendHistogram(b *value.Builder) {
 	b.StartArray("histogram")
@@ -68,8 +68,8 @@ func (l *Latencies) AppendHistogram(b *value.Builder) {
 	for i := 1; i < len(l.counts); i++ {
 		n := l.counts[i].Load() + below
 		below = 0
-		if least, _ := leastOf(i); n > 0 {
-			b.StartDocument("").Int64("micros", least).Int64("count", n).End()
+		if low, _ := bucketStart(i); n > 0 {
+			b.StartDocument("").Int64("micros", low).Int64("count", n).End()
 		}
 	}
 	b.End()

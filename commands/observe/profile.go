@@ -18,8 +18,8 @@ import (
 // system.profile, and which to the log as slow. A database has a level and a
 // filter; the threshold for slow operations is the same for the whole server.
 type Profiler struct {
-	mu        sync.Mutex     // writers
-	initial   ProfileSetting // of databases that are not in the map
+	mu        sync.Mutex     // held by writers
+	initial   ProfileSetting // the setting of databases that are not in the map
 	SlowMS    atomic.Int64   // milliseconds from which an operation is slow
 	sample    atomic.Uint64  // bits of the share of slow operations that count
 	databases atomic.Pointer[map[string]ProfileSetting]
@@ -36,7 +36,7 @@ const defaultSlowMS = 100
 
 // Profiling has the initial settings of the profiler.
 type Profiling struct {
-	Level      int     // of every database: 0 off, 1 slow operations, 2 all
+	Level      int     // the level for every database: 0 off, 1 slow operations, 2 all
 	SlowMS     int64   // milliseconds from which an operation is slow
 	SampleRate float64 // share of the slow operations that count, 0 to 1
 }
@@ -151,7 +151,7 @@ type Counts struct {
 	Plan     string        // set where there was no choice to make
 	Access   PlanInfo      // how the query finds its documents; nil: there was no choice
 	Origin   value.Doc     // the command that opened the cursor of a getMore
-	Waited   time.Duration // for other clients; does not count as slow
+	Waited   time.Duration // the time spent waiting for other clients, which does not count as slow
 }
 
 // ProfileBytes is the size that system.profile is created with.

@@ -17,7 +17,7 @@ type Usage struct{ collections sync.Map } // namespace -> *CollectionUsage
 // CollectionUsage counts how one collection is used.
 type CollectionUsage struct {
 	Namespace                 string       // db.collection
-	Reads, Writes, Commands   TimedCounter // as top and $collStats tell them apart
+	Reads, Writes, Commands   TimedCounter // the classes of top and $collStats
 	queries, getmores         usageCounter
 	inserts, updates, removes usageCounter
 	gone                      atomic.Bool // the collection was dropped or renamed

@@ -27,7 +27,7 @@ type differ struct {
 	// whole if the update names it, or names nothing inside it, as in mongod. nil: the
 	// update may have changed any path.
 	touched []string
-	paths   *pathTree // of touched
+	paths   *pathTree // the touched paths as a tree
 	path    []byte
 }
 
@@ -144,7 +144,7 @@ func (x *differ) where() (below, itself bool) {
 
 // pathTree is the paths of an update as a tree of their parts.
 type pathTree struct {
-	next map[string]*pathTree // by name
+	next map[string]*pathTree // the children by name
 	any  []*pathTree          // positional parts, which fit any
 	ends bool
 }

@@ -38,18 +38,18 @@ const (
 // is bounded: the oldest entries are removed, many at a time.
 type Log struct {
 	Config
-	Off   bool         // no log is kept
-	Limit atomic.Int64 // bytes, once it is read
-	read  atomic.Bool
-	noted atomic.Bool  // it is stored that the log is read
-	Keep  atomic.Int64 // least time that entries are kept, in milliseconds
-	size  atomic.Int64
-	sized atomic.Int64  // the bound that is stored with the log, when it was read last
-	full  chan struct{} // wakes the trimmer
+	Off         bool         // no log is kept
+	Limit       atomic.Int64 // bytes, once it is read
+	read        atomic.Bool
+	readStored  atomic.Bool  // whether the log's use by readers is stored
+	Keep        atomic.Int64 // minimum time that entries are kept, in milliseconds
+	size        atomic.Int64
+	storedLimit atomic.Int64  // the stored limit of the log at the last read
+	full        chan struct{} // wakes the trimmer
 
 	watchers
-	examined examination               // with other servers
-	measured atomic.Pointer[time.Time] // likewise: when the size was read on their news
+	examined examination               // how much of the log was examined; used with other servers
+	measured atomic.Pointer[time.Time] // the time at which the size was read after news from other servers
 }
 
 var recorders = sync.Pool{New: func() any { return new(Recorder) }}
@@ -58,14 +58,14 @@ var recorders = sync.Pool{New: func() any { return new(Recorder) }}
 type Config struct {
 	Engine storage.Engine     // holds the log beside the data
 	Clock  clock.Clock        // gives the wall time of entries
-	Logger *zerolog.Logger    // for errors in the background
+	Logger *zerolog.Logger    // the log for errors in the background
 	Stamps *clustertime.Clock // gives entries their cluster times
-	Term   *atomic.Int64      // of the last election
+	Term   *atomic.Int64      // the term of the last election
 	// Bytes bounds the log; 0: DefaultBytes once it is read, negative: there
 	// is no log. Retention is how long entries are kept at least, in milliseconds.
 	Bytes, Retention int64
 	Locked           func() bool  // reports whether fsyncLock blocks writes
-	TxnBytes         func() int64 // most bytes of the operations of one transaction
+	TxnBytes         func() int64 // maximum bytes of the operations of one transaction
 	// OnSettled is called after a commit with the expired documents that it has removed
 	// outside of a pass.
 	OnSettled func(ttl.Settled)
@@ -131,10 +131,10 @@ func (l *Log) Open(ctx context.Context) error {
 		if err := l.measure(coll); err != nil {
 			return err
 		}
-		l.sized.Store(storedSize(coll))
+		l.storedLimit.Store(storedSize(coll))
 		// As it was set before; with other servers also against the own setting, because
 		// each of them may trim the log.
-		if limit := l.sized.Load(); l.Bytes == 0 && limit > DefaultBytes || l.shared() && limit != DefaultBytes {
+		if limit := l.storedLimit.Load(); l.Bytes == 0 && limit > DefaultBytes || l.shared() && limit != DefaultBytes {
 			l.Limit.Store(limit)
 			l.read.Store(true)
 		} else if l.shared() && l.Bytes != 0 && l.Bytes != limit {
@@ -147,7 +147,7 @@ func (l *Log) Open(ctx context.Context) error {
 		}
 		if reader != nil { // the reader may come back
 			l.read.Store(true)
-			l.noted.Store(true)
+			l.readStored.Store(true)
 		} else if l.size.Load() > UnreadBytes+UnreadBytes/16 { // read before this was noted
 			l.read.Store(true)
 		}
@@ -162,14 +162,14 @@ func (l *Log) Open(ctx context.Context) error {
 	}
 	return storage.Retry(ctx, l.Engine, func(tx storage.Tx) error {
 		if coll, err := tx.Collection(Namespace); err == nil {
-			l.sized.Store(storedSize(coll))
+			l.storedLimit.Store(storedSize(coll))
 			return nil // another server has made it meanwhile
 		}
 		coll, err := tx.Create(Namespace, Options(l.Limit.Load()), nil)
 		if err != nil {
 			return err
 		}
-		l.sized.Store(l.Limit.Load())
+		l.storedLimit.Store(l.Limit.Load())
 		_, err = l.addNoop(tx, coll, value.NewDoc("msg", value.String("initiating set")))
 		return err
 	})

@@ -14,14 +14,14 @@ type operations struct {
 
 // LoggedOp describes one of the operations.
 type LoggedOp struct {
-	end     int  // where its document ends in docs
+	end     int  // the end of its document in docs
 	Command bool // whether it concerns a collection or database, not a document
 	ns      storage.Namespace
 	Stmt    int32    // statement of a retryable write
 	drop    [16]byte // uuid of a dropped collection
 
 	record storage.RecordID // the written record whose document it contains; 0: none
-	doc    int              // where that document begins in the operation
+	doc    int              // the offset of that document in the operation
 }
 
 // add records an operation. write adds its fields.

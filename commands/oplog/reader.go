@@ -24,7 +24,7 @@ const (
 // cannot be stored, the next reader tries again.
 func (l *Log) NoteReader(ctx context.Context) {
 	l.read.Store(true)
-	if l.Off || l.noted.Load() || l.Locked() {
+	if l.Off || l.readStored.Load() || l.Locked() {
 		return
 	}
 	now := l.Clock.NowMillis()
@@ -34,7 +34,7 @@ func (l *Log) NoteReader(ctx context.Context) {
 		l.Logger.Warn().Err(err).Msg("The server could not record that the change log is in use")
 		return
 	}
-	l.noted.Store(true)
+	l.readStored.Store(true)
 }
 
 // seeReader looks for the note of a reader that another server has recorded.
@@ -45,7 +45,7 @@ func (l *Log) seeReader(tx storage.Tx) error {
 	note, err := serverdocs.Get(tx, ReaderNamespace, value.String(readerNote))
 	if note != nil {
 		l.read.Store(true)
-		l.noted.Store(true)
+		l.readStored.Store(true)
 	}
 	return err
 }
@@ -55,7 +55,7 @@ func storedSize(log storage.Collection) int64 { return log.Info().Options.Lookup
 
 // seeSize takes over the bound of the log if another server has changed it.
 func (l *Log) seeSize(log storage.Collection) {
-	if now := storedSize(log); l.sized.Swap(now) != now {
+	if now := storedSize(log); l.storedLimit.Swap(now) != now {
 		l.Limit.Store(now)
 	}
 }
@@ -64,7 +64,7 @@ func (l *Log) seeSize(log storage.Collection) {
 func (l *Log) Resize(ctx context.Context, bytes int64) error {
 	err := storage.Retry(ctx, l.Engine, func(tx storage.Tx) error { return tx.SetOptions(Namespace, Options(bytes)) })
 	if err == nil {
-		l.sized.Store(bytes)
+		l.storedLimit.Store(bytes)
 		l.Limit.Store(bytes)
 	}
 	return err

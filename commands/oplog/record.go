@@ -23,10 +23,10 @@ type Recorder struct {
 	log *Log
 	txn *txnID     // the multi-document transaction; nil for any other
 	Tx  storage.Tx // the engine transaction whose changes are recorded
-	Now int64      // instant of the changes, in milliseconds since the epoch
+	Now int64      // the time of the changes, in milliseconds since the epoch
 
-	Statement  Statement // the statement that writes now
-	operations           // what was recorded
+	Statement  Statement // the statement whose changes are being recorded
+	operations           // the recorded operations
 	images     []preImage
 	entry      entry // the entry being written
 	streams    markedStreams
@@ -37,8 +37,8 @@ type Recorder struct {
 	// The wrappers that Logged and loggedTx.Collection return, here so that they need no
 	// memory of their own.
 	tree loggedTx
-	bare goneTx           // without a log
-	coll loggedCollection // the first that was opened
+	bare goneTx           // the wrapper without a log
+	coll loggedCollection // the wrapper of the first opened collection
 }
 
 // txnID identifies a multi-document transaction.
@@ -51,7 +51,7 @@ type txnID struct {
 type Statement struct {
 	ID      int32     // NoStatement: the write is not retryable
 	Returns ImageKind // version of the document that findAndModify returns
-	Image   value.Doc // that version; nil: no document
+	Image   value.Doc // the document that findAndModify returned; nil: none
 }
 
 // Change says how an update is described in its entry.
@@ -220,6 +220,6 @@ type ImageKind uint8
 
 const (
 	NoImage     ImageKind = iota // none: the command is no findAndModify that may be retried
-	ImageBefore                  // as it was before the change
-	ImageAfter                   // as the change made it
+	ImageBefore                  // the document before the change
+	ImageAfter                   // the document after the change
 )

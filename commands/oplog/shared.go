@@ -28,7 +28,7 @@ type EventKey struct {
 // itself.
 type SharedEvent struct {
 	Token, Event, Key value.Doc   // the resume token, the event, the document's key
-	Named             token.Token // what the token says
+	Named             token.Token // the contents of the token
 }
 
 // MaxSharedBytes bounds what a group keeps.

@@ -17,20 +17,20 @@ import (
 // watchers are the waiting change streams, in groups with the same interest.
 type watchers struct {
 	streams atomic.Int32
-	offered newestEntry // that a writer has offered to the groups, be it visible yet or not
+	offered newestEntry // the newest entry offered to the groups, visible or not
 	mu      sync.Mutex
-	Groups  map[storage.Namespace][]*Watcher // by what they watch
-	marks   uint64                           // transactions that marked entries
+	Groups  map[storage.Namespace][]*Watcher // the groups by the namespace that they watch
+	marks   uint64                           // number of transactions that marked entries
 }
 
 // Watcher is a group of change streams that wait for entries about the same namespace, with
 // the same conditions. A write signals the group, not each of its streams.
 type Watcher struct {
 	ns       storage.Namespace // no Coll: of a database; empty: all
-	Interest                   // of the writers, under the lock of watchers
+	Interest                   // the common conditions; used by writers, who hold the lock of watchers
 	Streams  int               // number of streams in the group
-	marked   uint64            // number of the transaction that marked it last
-	Newest   newestEntry       // that concerns it
+	marked   uint64            // the number of the transaction that marked it last
+	Newest   newestEntry       // the newest matching entry
 	*broadcast.Broadcast
 	sharedEvents
 }
@@ -51,7 +51,7 @@ func (n *newestEntry) raise(id storage.RecordID) {
 // event is made, and before a stream is woken.
 type Interest struct {
 	Events    *match.Matcher // nil: all
-	Collation value.Collator // of the filter
+	Collation value.Collator // the collation of the filter
 	verdicts  map[eventName]bool
 }
 

@@ -16,7 +16,7 @@ type Config struct {
 	Term     int64    // NoTerm after a forced change, until the next election
 	Members  []Member // one at least
 	Journals bool     // w: "majority" waits for the disk
-	Settings Settings // of the whole set
+	Settings Settings // the settings of the whole set
 	// AsConnected is set while the member is known by the address its clients
 	// connect to, as long as nobody has given it another.
 	AsConnected bool
@@ -30,7 +30,7 @@ type Member struct {
 	ID        int64  // _id within the configuration
 	Host      string // host:port
 	arbiter   bool
-	indexes   bool // it builds indexes
+	indexes   bool // whether the member builds indexes
 	hidden    bool
 	Priority  float64   // 0: it cannot become primary
 	Tags      value.Doc // names that write concerns and read preferences use

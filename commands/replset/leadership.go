@@ -43,8 +43,8 @@ func ElectionID(term int64) (id value.OID) {
 // Leadership is the state of the member: whether it is primary, and since which
 // election.
 type Leadership struct {
-	SteppedDown atomic.Bool          // it has stepped down
-	Term        atomic.Int64         // of the last election
+	SteppedDown atomic.Bool          // whether the server has stepped down
+	Term        atomic.Int64         // the term of the last election
 	Elected     atomic.Uint64        // timestamp of the entry that it made
 	ElectedAt   atomic.Int64         // milliseconds
 	Changed     *broadcast.Broadcast // signalled at each change; its count is the topology version

@@ -39,17 +39,17 @@ func readStored(d value.Doc, id value.OID) (*Config, error) {
 	return config, nil
 }
 
-// Kept reads the configuration of a set again and again. It remembers the last one that
+// ConfigCache reads the configuration of a set again and again. It remembers the last one that
 // could be used. It is safe for concurrent use.
-type Kept struct {
+type ConfigCache struct {
 	name string
 	last atomic.Pointer[Config]
 }
 
-// NewKept returns a Kept of the set with this name. first counts until another
+// NewConfigCache returns a ConfigCache of the set with this name. first counts until another
 // configuration has been read.
-func NewKept(first *Config, name string) *Kept {
-	k := &Kept{name: name}
+func NewConfigCache(first *Config, name string) *ConfigCache {
+	k := &ConfigCache{name: name}
 	k.last.Store(first)
 	return k
 }
@@ -57,7 +57,7 @@ func NewKept(first *Config, name string) *Kept {
 // Read returns the configuration in the last of the documents. If that cannot be used, it
 // returns the last one that could be, and says why. A document of a set with another name
 // cannot be used, but is no error: the server was a member of that set before.
-func (k *Kept) Read(docs []value.Doc) (*Config, error) {
+func (k *ConfigCache) Read(docs []value.Doc) (*Config, error) {
 	last := k.last.Load()
 	if len(docs) == 0 {
 		return last, nil

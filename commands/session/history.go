@@ -25,22 +25,22 @@ const MaxRecent = 16
 
 // RetryHistory is what the retryable write of the session's number has done.
 type RetryHistory struct {
-	Done   []RetriedStatement         // sorted by statement number
-	odd    map[int32]RetriedStatement // statements whose numbers did not come in order
-	Recent []RetriedStatement         // the outcomes in the session's record, in the order of execution
-	Parts  bool                       // there may be parts of this number
+	Done       []RetriedStatement         // sorted by statement number
+	outOfOrder map[int32]RetriedStatement // statements whose numbers did not come in order
+	Recent     []RetriedStatement         // the outcomes in the session's record, in the order of execution
+	Parts      bool                       // whether this number may have parts
 
-	Pending PendingStatements // what the running engine transaction adds
+	Pending PendingStatements // the outcomes that the running engine transaction adds
 }
 
 // PendingStatements has the outcomes that the running engine transaction adds to the
 // history. Its slices are reused.
 type PendingStatements struct {
-	Any    bool               // something is pending
+	Any    bool               // whether something is pending
 	Joined int32              // how many statements are joined to the newest outcome
-	Fresh  []RetriedStatement // further ones
-	Moved  bool               // all but the last outcome are in parts now
-	Stored Stored             // where the session's record was written
+	Added  []RetriedStatement // further outcomes
+	Moved  bool               // whether all but the last outcome are in parts now
+	Stored Stored             // the place of the session's record
 }
 
 // RetriedStatement is the outcome of a statement, or of several in a row
@@ -49,7 +49,7 @@ type RetriedStatement struct {
 	First, Last int32       // numbers of the statements
 	Kind        byte        // 'i', 'u' or 'd'
 	ID          value.Value // _id of an inserted document, for an upsert
-	Image       value.Doc   // what findAndModify returned, nil: no document
+	Image       value.Doc   // the document that findAndModify returned; nil: none
 }
 
 // Forget clears the history for a new txnNumber.
@@ -59,7 +59,7 @@ func (h *RetryHistory) Forget() *RetryHistory {
 	}
 	clear(h.Done)
 	clear(h.Recent[:cap(h.Recent)])
-	h.Done, h.Recent, h.odd, h.Parts = h.Done[:0], h.Recent[:0], nil, false
+	h.Done, h.Recent, h.outOfOrder, h.Parts = h.Done[:0], h.Recent[:0], nil, false
 	return h
 }
 
@@ -72,7 +72,7 @@ func (h *RetryHistory) Find(id int32) *RetriedStatement {
 	if i < len(h.Done) && h.Done[i].First <= id {
 		return &h.Done[i]
 	}
-	if s, ok := h.odd[id]; ok {
+	if s, ok := h.outOfOrder[id]; ok {
 		return &s
 	}
 	return nil
@@ -84,11 +84,11 @@ func (h *RetryHistory) Add(s RetriedStatement) {
 		h.Done = append(h.Done, s)
 		return
 	}
-	if h.odd == nil {
-		h.odd = map[int32]RetriedStatement{}
+	if h.outOfOrder == nil {
+		h.outOfOrder = map[int32]RetriedStatement{}
 	}
 	for id := s.First; ; id++ {
-		h.odd[id] = s
+		h.outOfOrder[id] = s
 		if id == s.Last {
 			return
 		}
@@ -105,7 +105,7 @@ func (h *RetryHistory) Newest() *RetriedStatement {
 	if s := &h.Recent[n-1]; s.Last == h.Done[len(h.Done)-1].Last {
 		return s
 	}
-	return nil // it is among the odd ones
+	return nil // it is in outOfOrder
 }
 
 // Joins reports whether s follows l directly and has the same outcome.

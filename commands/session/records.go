@@ -30,7 +30,7 @@ type Stored struct {
 	Doc   value.Doc // the record, or nil if it does not exist; only kept with other servers
 
 	coll [16]byte         // the UUID of config.transactions
-	id   storage.RecordID // of the record; 0: not known
+	id   storage.RecordID // the id of the record; 0: unknown
 }
 
 // Load reads the record of a session. It returns nil if the session has no record.

@@ -21,9 +21,9 @@ const Timeout = 30 * time.Minute
 
 // Session is a logical session.
 type Session struct {
-	Key      Key       // tells it apart from other sessions
+	Key      Key       // the id and user of the session
 	lastUsed time.Time // guarded by the registry
-	Record   RecordKey // of its record in config.transactions
+	Record   RecordKey // the key of its record in config.transactions
 	RecordID value.Doc // the same as the record's _id
 
 	// turn holds one token: the right to use the fields below.
@@ -31,11 +31,11 @@ type Session struct {
 	// the other. Only the goroutine that has the token may use these fields.
 	turn     chan struct{}
 	Number   int64                       // highest txnNumber seen, -1 before any
-	State    State                       // where that number stands
-	Restored bool                        // its record has been read
-	Stored   Stored                      // what is known of its stored state
+	State    State                       // the state of that number
+	Restored bool                        // whether its record has been read
+	Stored   Stored                      // the stored state, as far as it is known
 	Txn      atomic.Pointer[Transaction] // open transaction; any goroutine may load it
-	History  *RetryHistory               // what the retryable write of that number has done
+	History  *RetryHistory               // the outcomes of that number's retryable write
 }
 
 func newSession(key Key) *Session {
@@ -78,17 +78,17 @@ func (s *Session) InTransaction() bool { return s.Txn.Load() != nil }
 
 // Registry holds the live sessions.
 type Registry struct {
-	mu       sync.Mutex
-	sessions map[Key]*Session
-	Max      int                  // sessions, 0: any number; set before the first is used
-	TxnEnded *broadcast.Broadcast // signalled whenever a transaction ends
-	Kept     map[string]Kept      // those that this server has stored; only what stores them uses it
-	OnEnd    func(*Session)       // called with the turn when a session is forgotten
+	mu         sync.Mutex
+	sessions   map[Key]*Session
+	Max        int                  // maximum number of sessions, 0: no limit; set before the first is used
+	TxnEnded   *broadcast.Broadcast // signalled whenever a transaction ends
+	StoredUses map[string]StoredUse // the sessions that this server has stored; used only by the code that stores them
+	OnEnd      func(*Session)       // called with the turn when a session is forgotten
 }
 
-// Kept is a session as it was stored.
-type Kept struct {
-	Used time.Time // by the clock that Use was given
+// StoredUse is a session as this server stored it.
+type StoredUse struct {
+	Used time.Time // the last use, by the clock given to Use
 	Doc  value.Doc
 }
 
@@ -166,13 +166,13 @@ func (r *Registry) LastUse(s *Session) time.Time {
 // Grant is a privilege that a command needed and had.
 type Grant struct {
 	On     auth.Pattern // the resource
-	Action auth.Action  // on that resource
+	Action auth.Action  // the action on that resource
 }
 
 // QueueChanges are the effects of an engine transaction on queues besides its writes. They
 // take place when the transaction has been committed.
 type QueueChanges struct {
-	Sender  *queue.Sender   // has the messages that were sent
+	Sender  *queue.Sender   // the sent messages
 	Dropped []*storage.Info // queues that were dropped
 	Broker  *queue.Broker   // nil: the transaction has nothing to do with queues
 }

@@ -17,15 +17,15 @@ import (
 // Snapshots are the states that clients may still ask for.
 type Snapshots struct {
 	Mu   sync.Mutex      // guards List
-	List []*HeldSnapshot // by time
+	List []*HeldSnapshot // the open snapshots, sorted by time
 }
 
 // HeldSnapshot is the state at a cluster time that a client was told.
 type HeldSnapshot struct {
 	TS   uint64        // its cluster time
-	Made time.Time     // when it was handed out first
+	Made time.Time     // the time of the first read
 	Tx   storage.Txn   // reads the state
-	Turn chan struct{} // holds one: one reader at a time
+	Turn chan struct{} // a semaphore for one reader at a time
 	Old  bool          // no more reads are allowed; guarded by the turn
 }
 
@@ -36,10 +36,10 @@ func SnapshotTooOld(ts uint64) error {
 
 // Expire forgets the states that are too old or too many, the oldest first, except those
 // that are being read. The caller holds Mu.
-func (l *Snapshots) Expire(now time.Time, most storage.SnapshotLimits) {
+func (l *Snapshots) Expire(now time.Time, limits storage.SnapshotLimits) {
 	left := len(l.List)
 	l.List = slices.DeleteFunc(l.List, func(s *HeldSnapshot) bool {
-		if left <= most.Most && now.Sub(s.Made) <= most.Age {
+		if left <= limits.Most && now.Sub(s.Made) <= limits.Age {
 			return false
 		}
 		select {

@@ -14,8 +14,8 @@ const (
 	TxnNone       State = iota // no number yet
 	TxnRetryable               // a retryable write
 	TxnInProgress              // a transaction is open
-	TxnCommitted               // it was committed
-	TxnAborted                 // it was aborted
+	TxnCommitted               // the transaction was committed
+	TxnAborted                 // the transaction was aborted
 )
 
 // String names the state as mongod's messages do.
@@ -27,15 +27,15 @@ func (s State) String() string {
 // session's turn may use it. Fields that are set once, when it begins, may be read by
 // any goroutine.
 type Transaction struct {
-	Sends         QueueChanges    // what it does to queues, which its commit makes known
+	Sends         QueueChanges    // its changes to queues, which the commit announces
 	Number        int64           // its txnNumber
-	Now           int64           // instant of the first statement
+	Now           int64           // the time of the first statement
 	Started       time.Time       // real time, for the limit on its lifetime
 	Level         string          // read concern
 	APIParameters string          // the parameters of the stable API that all statements must have
 	Tx            storage.Txn     // the engine's transaction
-	Log           *oplog.Recorder // what the commit will append to the change log
-	View          storage.Tx      // Tx, with all changes noted in Log
-	Cursors       bool            // it has opened cursors
-	Failed        bool            // a statement failed in a way that ends it
+	Log           *oplog.Recorder // its entries for the change log, which the commit appends
+	View          storage.Tx      // Tx, with all changes recorded in Log
+	Cursors       bool            // whether it has opened cursors
+	Failed        bool            // whether a statement failed in a way that ends it
 }

@@ -79,7 +79,7 @@ func runSetQuerySettings(c *kernel.Call) error {
 			v = value.Value{}
 		}
 		if name == "indexHints" {
-			v = settledHints(v)
+			v = withoutEmptyHints(v)
 		}
 		if settingsSpec.Declares(name) && (!v.IsMissing() || name == "reject") {
 			o.Set(name, v)
@@ -242,8 +242,8 @@ func checkIndexHint(v value.Value, seen map[string]bool) error {
 	return nil
 }
 
-// settledHints removes hints without indexes, which have no effect.
-func settledHints(v value.Value) value.Value {
+// withoutEmptyHints removes hints without indexes, which have no effect.
+func withoutEmptyHints(v value.Value) value.Value {
 	var kept []value.Value
 	for _, hint := range hintValues(v) {
 		if !hint.Doc().Lookup("allowedIndexes").Doc().IsEmpty() {

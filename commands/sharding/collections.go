@@ -106,8 +106,8 @@ type shardArgs struct {
 
 var shardSpec = args.New[shardArgs]("shardCollection")
 
-// mostChunks is how many chunks a collection may begin with on each shard.
-const mostChunks = 8192
+// maxChunks is how many chunks a collection may begin with on each shard.
+const maxChunks = 8192
 
 func (a *shardArgs) check(ns storage.Namespace) error {
 	if err := checkKey(a.Key); err != nil {
@@ -122,8 +122,8 @@ func (a *shardArgs) check(ns storage.Namespace) error {
 		return mongoerr.New(mongoerr.InvalidOptions, "Hashed shard keys cannot be declared unique. It's possible to ensure uniqueness on the hashed field by declaring an additional (non-hashed) unique index on the field.")
 	case catalog.IsSystem(ns.Coll) && !reserved.IsBuckets(ns.Coll):
 		return mongoerr.New(mongoerr.IllegalOperation, "can't shard system namespaces")
-	case a.Chunks != nil && (*a.Chunks < 0 || *a.Chunks > mostChunks):
-		return mongoerr.Newf(mongoerr.InvalidOptions, "numInitialChunks cannot be more than either: %d, %d * number of shards; or %d", mostChunks, mostChunks, 1_000_000)
+	case a.Chunks != nil && (*a.Chunks < 0 || *a.Chunks > maxChunks):
+		return mongoerr.Newf(mongoerr.InvalidOptions, "numInitialChunks cannot be more than either: %d, %d * number of shards; or %d", maxChunks, maxChunks, 1_000_000)
 	case a.Collation != nil && a.Collation.Lookup("locale").Str() != "simple":
 		return mongoerr.Newf(mongoerr.BadValue, "The collation for shardCollection must be {locale: 'simple'}, but found: %s", a.Collation)
 	}

@@ -15,8 +15,8 @@ import (
 
 // asked has the users or roles that usersInfo and rolesInfo describe.
 type asked struct {
-	all   bool // of this database
-	every bool // of every database: {forAllDBs: true}
+	all   bool // whether all of this database are shown
+	every bool // whether all of every database are shown: {forAllDBs: true}
 	names []auth.Name
 }
 

@@ -31,21 +31,21 @@ type Options struct {
 const (
 	maxBody      = 4 << 20
 	maxLoginBody = 4 << 10
-	smallBody    = 64 << 10 // which waits for no memory
+	smallBody    = 64 << 10 // size of a body that waits for no memory
 	bodyMemory   = 32       // bytes that a byte of a large body may need until the server has it, at most
 	maxMemory    = 256 << 20
 	maxBatches   = 64 << 20 // bytes of large batches of events
 	maxSessions  = 100
 	maxPerUser   = 10               // sessions
-	maxIdle      = 30 * time.Minute // of a session
+	maxIdle      = 30 * time.Minute // how long a session may be unused
 	maxRunning   = 128              // calls at a time
-	maxLogins    = 256              // that wait for their answer
+	maxLogins    = 256              // logins that wait for their answer
 	maxEvents    = 16               // streams of events at a time
 	maxText      = 1 << 10          // bytes of an error
-	commandTime  = 30 * time.Second // of a command, at most
-	answerTime   = 30 * time.Second // for an answer, from its first byte on
-	writeTime    = 10 * time.Second // for a part of a stream, or a short answer
-	waitTime     = 20 * time.Second // for memory
+	commandTime  = 30 * time.Second // maximum time of a command
+	answerTime   = 30 * time.Second // maximum time for an answer, from its first byte on
+	writeTime    = 10 * time.Second // maximum time to write a part of a stream, or a short answer
+	waitTime     = 20 * time.Second // maximum wait for memory
 	keptPerLogin = 4                // idle connections of a session
 )
 

@@ -28,7 +28,7 @@ const (
 type frames struct {
 	s      *eventStream
 	max    int         // limit of events
-	sent   time.Time   // when the last frame was sent
+	sent   time.Time   // the time of the last frame
 	events []value.Doc // newest events
 	bytes  int         // size of events
 	last   string      // resume token of the last event
