@@ -21,21 +21,29 @@ func checkStrict(c *kernel.Call) error {
 	if name := gate.ScriptedName(value.Document(c.Body)); name != "" {
 		return mongoerr.Newf(mongoerr.APIStrictError, "%s is not allowed with 'apiStrict: true' in API Version 1", name)
 	}
-	switch c.Cmd.Name {
-	case "aggregate":
-		return gate.StrictStages(c.Body.Lookup("pipeline"))
-	case "collMod":
-		if c.Body.Lookup("index").Doc().Has("prepareUnique") {
-			return notStrict("collMod.index", "prepareUnique")
-		}
-	case "create":
-		if c.Body.Lookup("capped").Truthy() && c.Body.Has("size") {
-			return notStrict("create", "capped")
-		}
-	case "createIndexes":
-		return strictIndexes(c.Body.Lookup("indexes"))
+	if check := strictArguments[c.Cmd.Name]; check != nil {
+		return check(c.Body)
 	}
 	return nil
+}
+
+// strictArguments check the arguments of a command that are part of version 1 only with some
+// values.
+var strictArguments = map[string]func(body value.Doc) error{
+	"aggregate": func(d value.Doc) error { return gate.StrictStages(d.Lookup("pipeline")) },
+	"collMod": func(d value.Doc) error {
+		if d.Lookup("index").Doc().Has("prepareUnique") {
+			return notStrict("collMod.index", "prepareUnique")
+		}
+		return nil
+	},
+	"create": func(d value.Doc) error {
+		if d.Lookup("capped").Truthy() && d.Has("size") {
+			return notStrict("create", "capped")
+		}
+		return nil
+	},
+	"createIndexes": func(d value.Doc) error { return strictIndexes(d.Lookup("indexes")) },
 }
 
 // strictIndexes refuses the kinds and options of indexes outside of version 1.

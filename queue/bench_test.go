@@ -64,7 +64,7 @@ func (e *env) round(b *testing.B, id int64) {
 	if err != nil || len(docs) != 1 {
 		b.Fatal(docs, err)
 	}
-	if err := e.broker.Complete(e.ctx, e.engine, ref("q"), tokenOf(docs[0]), t0); err != nil {
+	if err := e.broker.Complete(e.ctx, e.engine, Lock{ref("q"), tokenOf(docs[0])}, t0); err != nil {
 		b.Fatal(err)
 	}
 }

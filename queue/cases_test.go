@@ -79,7 +79,7 @@ var cases = []struct {
 		e.at(5)
 		m := e.one("q")
 		e.at(34)
-		until, err := e.broker.RenewLock(e.ctx, e.engine, ref("q"), tokenOf(m), e.now())
+		until, err := e.broker.RenewLock(e.ctx, e.engine, Lock{ref("q"), tokenOf(m)}, e.now())
 		if e.must(err); until != t0+64_000 {
 			t.Errorf("locked until %+d", until-t0)
 		}
@@ -137,7 +137,7 @@ var cases = []struct {
 		e.create("q", `{"defaultMessageTimeToLive": 10}`)
 		e.send("q", `{"_id": 1}`)
 		m := e.one("q")
-		e.must(e.broker.DeadLetter(e.ctx, e.engine, ref("q"), tokenOf(m), "bad", "very bad", e.now()))
+		e.must(e.broker.DeadLetter(e.ctx, e.engine, Lock{ref("q"), tokenOf(m)}, "bad", "very bad", e.now()))
 		e.at(1e6)
 		e.sweep()
 		e.count(dlq, 1)
@@ -174,7 +174,6 @@ var cases = []struct {
 			e.must(err)
 			e.fails(CheckUpdate(coll.Info()), mongoerr.IllegalOperation, "")
 			e.fails(CheckIndex(coll.Info(), value.MustJSON(`{"key": {"x": 1}, "expireAfterSeconds": 1}`)), mongoerr.CannotCreateIndex, "")
-			e.fails(CheckInsert(coll.Info(), value.MustJSON(`{"_mq": {"sequenceNumber": 1}}`)), mongoerr.BadValue, "")
 			return nil
 		}))
 		e.fails(CheckOptions(value.MustJSON(`{"timeseries": {"timeField": "t"}, "messageQueue": {}}`)), mongoerr.InvalidOptions, "'timeseries' is not allowed with 'messageQueue'")

@@ -17,22 +17,6 @@ func CheckUpdate(info *storage.Info) error {
 	return mongoerr.Newf(mongoerr.IllegalOperation, "cannot modify the messages of the message queue %s", info.Namespace)
 }
 
-// CheckInsert refuses documents that cannot be sent to the queue, and all
-// documents for a dead-letter queue. It accepts other collections.
-func CheckInsert(info *storage.Info, d value.Doc) error {
-	if !IsQueue(info.Options) {
-		return nil
-	}
-	if owner := DeadLetterOf(info.Options); owner != "" {
-		return mongoerr.Newf(mongoerr.IllegalOperation, "cannot send messages to the dead-letter queue of %s.%s", info.Namespace.DB, owner)
-	}
-	c, err := ParseConfig("options", info.Options.Lookup(Option))
-	if err != nil {
-		return err
-	}
-	return CheckSend(d, &c)
-}
-
 // CheckIndex refuses index specifications that a queue cannot have. On a
 // dead-letter queue it allows only indexes that can never refuse a message.
 func CheckIndex(info *storage.Info, spec value.Doc) error {

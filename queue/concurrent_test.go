@@ -122,9 +122,9 @@ func (c *consumer) step(r *rand.Rand) (step, error) {
 		var err error
 		if r.IntN(3) == 0 {
 			done = "abandon"
-			_, err = c.e.broker.Abandon(c.e.ctx, c.e.engine, ref("q"), tokenOf(c.held), nil, t0)
+			_, err = c.e.broker.Abandon(c.e.ctx, c.e.engine, Lock{ref("q"), tokenOf(c.held)}, nil, t0)
 		} else {
-			err = c.e.broker.Complete(c.e.ctx, c.e.engine, ref("q"), tokenOf(c.held), t0)
+			err = c.e.broker.Complete(c.e.ctx, c.e.engine, Lock{ref("q"), tokenOf(c.held)}, t0)
 		}
 		c.held = nil
 		if mongoerr.Is(err, mongoerr.MessageLockLost) {
@@ -184,7 +184,7 @@ func TestOneHolderAtATime(t *testing.T) {
 					if r.IntN(4) == 0 {
 						continue // forgotten: the lock will lapse
 					}
-					err := e.broker.Complete(e.ctx, e.engine, ref("q"), tokenOf(d), e.now())
+					err := e.broker.Complete(e.ctx, e.engine, Lock{ref("q"), tokenOf(d)}, e.now())
 					if err == nil {
 						mu.Lock()
 						completed[n]++

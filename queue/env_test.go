@@ -204,19 +204,19 @@ func (e *env) count(name string, want int) {
 }
 
 func (e *env) complete(name string, d value.Doc) error {
-	return e.broker.Complete(e.ctx, e.engine, ref(name), tokenOf(d), e.now())
+	return e.broker.Complete(e.ctx, e.engine, Lock{ref(name), tokenOf(d)}, e.now())
 }
 
 func (e *env) abandon(name string, d value.Doc) string {
 	e.t.Helper()
-	out, err := e.broker.Abandon(e.ctx, e.engine, ref(name), tokenOf(d), nil, e.now())
+	out, err := e.broker.Abandon(e.ctx, e.engine, Lock{ref(name), tokenOf(d)}, nil, e.now())
 	e.must(err)
 	return out
 }
 
 func (e *env) deferIt(name string, d value.Doc) string {
 	e.t.Helper()
-	_, out, err := e.broker.Defer(e.ctx, e.engine, ref(name), tokenOf(d), e.now())
+	_, out, err := e.broker.Defer(e.ctx, e.engine, Lock{ref(name), tokenOf(d)}, e.now())
 	e.must(err)
 	return out
 }

@@ -188,7 +188,7 @@ func TestDeadLettersBesideBacklog(t *testing.T) {
 	e := newEnv(t)
 	e.create("q", `{"lockDuration": 20}`)
 	e.send("q", `{"_id": "dead"}`)
-	e.must(e.broker.DeadLetter(e.ctx, e.engine, ref("q"), tokenOf(e.one("q")), "", "", e.now()))
+	e.must(e.broker.DeadLetter(e.ctx, e.engine, Lock{ref("q"), tokenOf(e.one("q"))}, "", "", e.now()))
 	e.one(dlq)
 	for i := range 3 * dueShare {
 		e.sendFor(i, 10)
@@ -299,7 +299,7 @@ func TestModelOfShare(t *testing.T) {
 					r.Skip("nothing is held")
 				}
 				x := rapid.SampledFrom(held).Draw(r, "message")
-				_, err := e.broker.Abandon(e.ctx, e.engine, ref("q"), x.token, nil, e.now())
+				_, err := e.broker.Abandon(e.ctx, e.engine, Lock{ref("q"), x.token}, nil, e.now())
 				e.must(err)
 				x.held = false
 			},

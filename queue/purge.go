@@ -96,7 +96,7 @@ func (b *Broker) Count(ctx context.Context, s Store, ref Ref, sel Selection, now
 // Purge removes the messages of a selection that are in the queue when it begins, in
 // transactions of a limited number. n counts the removed ones, also if there is an error.
 func (b *Broker) Purge(ctx context.Context, s Store, ref Ref, sel Selection, now int64) (n int64, err error) {
-	err = b.manage(ctx, s, ref, sel, now, func(e *entity, list []picked) (err error) {
+	return b.manage(ctx, s, ref, sel, now, func(e *entity, list []picked) (err error) {
 		for _, p := range list {
 			r, ok, err := e.coll.Get(p.id)
 			if err != nil {
@@ -115,16 +115,15 @@ func (b *Broker) Purge(ctx context.Context, s Store, ref Ref, sel Selection, now
 			e.out.managed++
 		}
 		return nil
-	}, &n)
-	return n, err
+	})
 }
 
 // manage finds the messages of a selection batch by batch, in views that delay nobody,
 // and runs fn on each batch in a writing transaction. total is the sum of what the
 // transactions counted.
-func (b *Broker) manage(ctx context.Context, s Store, ref Ref, sel Selection, now int64, fn func(*entity, []picked) error, total *int64) error {
+func (b *Broker) manage(ctx context.Context, s Store, ref Ref, sel Selection, now int64, fn func(*entity, []picked) error) (total int64, err error) {
 	empty, from := false, int64(0)
-	err := b.view(ctx, s, ref, now, func(e *entity) (err error) {
+	err = b.view(ctx, s, ref, now, func(e *entity) (err error) {
 		empty, err = e.bound(&sel)
 		return err
 	})
@@ -147,11 +146,11 @@ func (b *Broker) manage(ctx context.Context, s Store, ref Ref, sel Selection, no
 			return err
 		})
 		if err == nil {
-			*total += done
+			total += done
 			from = list[len(list)-1].number + 1
 		}
 	}
-	return err
+	return total, err
 }
 
 // ParseState reads the name of a state.

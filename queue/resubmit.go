@@ -32,7 +32,7 @@ func (b *Broker) Resubmit(ctx context.Context, s Store, r *Resubmission, now int
 	ref := r.Ref
 	ref.Dead = true
 	if r.Numbers == nil {
-		err = b.manage(ctx, s, ref, Selection{}, now, func(e *entity, list []picked) error {
+		n, err = b.manage(ctx, s, ref, Selection{}, now, func(e *entity, list []picked) error {
 			for _, p := range list {
 				m, ok, err := e.deadLetter(p.number)
 				if err != nil {
@@ -46,7 +46,7 @@ func (b *Broker) Resubmit(ctx context.Context, s Store, r *Resubmission, now int
 				}
 			}
 			return nil
-		}, &n)
+		})
 		return nil, n, err
 	}
 	err = b.update(ctx, s, ref, now, func(e *entity) error {

@@ -103,12 +103,6 @@ func (e *entity) send(d value.Doc) (number int64, id storage.RecordID, err error
 	return m.number, id, l.write(e.uuid, e.now)
 }
 
-// CheckSend checks a document that is to be sent to a queue.
-func CheckSend(d value.Doc, c *Config) error {
-	var m message
-	return m.readRequest(d, c)
-}
-
 // readRequest reads the properties that the sender may set.
 func (m *message) readRequest(d value.Doc, c *Config) error {
 	m.timeToLive, m.due, m.deliveries = c.DefaultTimeToLive, 0, 0

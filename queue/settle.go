@@ -12,10 +12,16 @@ const maxDocument = 16 << 20
 
 var errLockLost = mongoerr.New(mongoerr.MessageLockLost, "The lock supplied is invalid. Either the lock expired, or the message has already been removed from the queue.")
 
-// settle runs fn on the message that is locked with a token.
-func (b *Broker) settle(ctx context.Context, s Store, ref Ref, t [16]byte, now int64, fn func(*entity, *message) error) error {
-	return b.update(ctx, s, ref, now, func(e *entity) error {
-		r, ok, err := e.coll.Get(token(t).record())
+// Lock is the lock of a message, by which its receiver settles it.
+type Lock struct {
+	Ref   Ref      // the queue
+	Token [16]byte // the lockToken that came with the message
+}
+
+// settle runs fn on the message that has the lock.
+func (b *Broker) settle(ctx context.Context, s Store, lock Lock, now int64, fn func(*entity, *message) error) error {
+	return b.update(ctx, s, lock.Ref, now, func(e *entity) error {
+		r, ok, err := e.coll.Get(token(lock.Token).record())
 		if err != nil {
 			return err
 		}
@@ -23,7 +29,7 @@ func (b *Broker) settle(ctx context.Context, s Store, ref Ref, t [16]byte, now i
 			return errLockLost
 		}
 		m := decode(r)
-		if !m.held(now) || m.token != t {
+		if !m.held(now) || m.token != lock.Token {
 			return errLockLost
 		}
 		if err := e.used(now); err != nil {
@@ -34,15 +40,15 @@ func (b *Broker) settle(ctx context.Context, s Store, ref Ref, t [16]byte, now i
 }
 
 // Complete removes a processed message.
-func (b *Broker) Complete(ctx context.Context, s Store, ref Ref, t [16]byte, now int64) error {
-	return b.settle(ctx, s, ref, t, now, func(e *entity, m *message) error { return remove(e.coll, m.id) })
+func (b *Broker) Complete(ctx context.Context, s Store, lock Lock, now int64) error {
+	return b.settle(ctx, s, lock, now, func(e *entity, m *message) error { return remove(e.coll, m.id) })
 }
 
 // Abandon releases the lock of a message, which counts as a failed delivery.
 // It may change fields of the sender. The outcome is "active", "expired" or
 // "deadLettered".
-func (b *Broker) Abandon(ctx context.Context, s Store, ref Ref, t [16]byte, set value.Doc, now int64) (outcome string, err error) {
-	err = b.settle(ctx, s, ref, t, now, func(e *entity, m *message) (err error) {
+func (b *Broker) Abandon(ctx context.Context, s Store, lock Lock, set value.Doc, now int64) (outcome string, err error) {
+	err = b.settle(ctx, s, lock, now, func(e *entity, m *message) (err error) {
 		if err := m.set(set); err != nil {
 			return err
 		}
@@ -58,8 +64,8 @@ func (b *Broker) Abandon(ctx context.Context, s Store, ref Ref, t [16]byte, set 
 // Defer defers a message, which can then only be received by its number. It
 // counts as a failed delivery, possibly the last one; the outcome is
 // "deferred" or "deadLettered".
-func (b *Broker) Defer(ctx context.Context, s Store, ref Ref, t [16]byte, now int64) (number int64, outcome string, err error) {
-	err = b.settle(ctx, s, ref, t, now, func(e *entity, m *message) error {
+func (b *Broker) Defer(ctx context.Context, s Store, lock Lock, now int64) (number int64, outcome string, err error) {
+	err = b.settle(ctx, s, lock, now, func(e *entity, m *message) error {
 		m.unlock()
 		m.state = deferred
 		number, outcome = m.number, outcomeDeferred
@@ -76,8 +82,8 @@ func (b *Broker) Defer(ctx context.Context, s Store, ref Ref, t [16]byte, now in
 }
 
 // DeadLetter moves a message to the dead-letter queue.
-func (b *Broker) DeadLetter(ctx context.Context, s Store, ref Ref, t [16]byte, reason, description string, now int64) error {
-	return b.settle(ctx, s, ref, t, now, func(e *entity, m *message) error {
+func (b *Broker) DeadLetter(ctx context.Context, s Store, lock Lock, reason, description string, now int64) error {
+	return b.settle(ctx, s, lock, now, func(e *entity, m *message) error {
 		if e.dead {
 			return mongoerr.Newf(mongoerr.IllegalOperation, "a message in the dead-letter queue of %s cannot be dead-lettered again", e.ns)
 		}
@@ -90,8 +96,8 @@ func (b *Broker) DeadLetter(ctx context.Context, s Store, ref Ref, t [16]byte, r
 
 // RenewLock extends a lock to one lock duration from now, and returns its new
 // end.
-func (b *Broker) RenewLock(ctx context.Context, s Store, ref Ref, t [16]byte, now int64) (until int64, err error) {
-	err = b.settle(ctx, s, ref, t, now, func(e *entity, m *message) error {
+func (b *Broker) RenewLock(ctx context.Context, s Store, lock Lock, now int64) (until int64, err error) {
+	err = b.settle(ctx, s, lock, now, func(e *entity, m *message) error {
 		until = after(now, e.config.LockDuration)
 		m.lockedUntil = until
 		return e.save(e.coll, m)

@@ -150,7 +150,7 @@ func TestWaitForDeadLetter(t *testing.T) {
 	a := e.waiting(e.ctx, dlq, MaxWait)
 	e.send("q", `{"_id": 1}`)
 	m := e.one("q")
-	e.must(e.broker.DeadLetter(e.ctx, e.engine, ref("q"), tokenOf(m), "r", "", e.now()))
+	e.must(e.broker.DeadLetter(e.ctx, e.engine, Lock{ref("q"), tokenOf(m)}, "r", "", e.now()))
 	e.got(t, a, 1)
 	b := e.waiting(e.ctx, dlq, MaxWait)
 	e.send("q", `{"_id": 2}`)

@@ -22,14 +22,14 @@ func redactCommand(s *kernel.Service, cmd *kernel.Command, d value.Doc) value.Do
 	switch {
 	case cmd.Has(kernel.Secret) || cmd.Has(kernel.Handshake) && d.Has("speculativeAuthenticate"):
 		return redact(d)
-	case cmd.Name == "explain":
+	case cmd.Has(kernel.WrapsCommand):
 		return replaceFirst(d, func(v value.Value) value.Value {
 			if v.Kind() != value.KindDocument {
 				return v
 			}
 			return value.Document(redactInner(s, v.Doc()))
 		})
-	case cmd.Name == "applyOps":
+	case cmd.Has(kernel.WrapsEntries):
 		return replaceFirst(d, func(list value.Value) value.Value { return redactEntries(s, list) })
 	}
 	return d

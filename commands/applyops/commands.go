@@ -9,7 +9,7 @@ import (
 // Commands returns applyOps.
 func Commands() []kernel.Command {
 	return []kernel.Command{
-		{Name: "applyOps", Run: run, Flags: kernel.AdminOnly | kernel.Writes | kernel.UserWrite, Action: "applyOps", On: kernel.OnCluster, Help: "apply entries of an oplog"},
+		{Name: "applyOps", Run: run, Flags: kernel.AdminOnly | kernel.Writes | kernel.UserWrite | kernel.WrapsEntries, Action: "applyOps", On: kernel.OnCluster, WritesUsers: func(*kernel.Call) bool { return true }, Help: "apply entries of an oplog"},
 	}
 }
 

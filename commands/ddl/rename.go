@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/duskdb/duskdb/commands/access"
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/kernel"
@@ -13,6 +14,11 @@ import (
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
+
+// renamesUserCollection reports whether the collection is in a database of users.
+func renamesUserCollection(c *kernel.Call) bool {
+	return kernel.UserDatabase(access.SplitNamespace(c.Body.Lookup("renameCollection").Str()).DB)
+}
 
 type renameArgs struct {
 	From       string          `arg:"renameCollection,required"`

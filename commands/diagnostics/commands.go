@@ -35,7 +35,7 @@ func Commands() []kernel.Command {
 
 		// Sizes of collections and databases.
 		{Name: "collStats", Aliases: []string{"collstats"}, Run: runCollStats, Flags: kernel.SecondaryOk, Action: "collStats", On: kernel.OnCollection, Help: "sizes of a collection"},
-		{Name: "dbStats", Aliases: []string{"dbstats"}, Run: runDBStats, Flags: kernel.SecondaryOk, Action: "dbStats", On: kernel.OnDatabase, Help: "sizes of a database"},
+		{Name: "dbStats", Aliases: []string{"dbstats"}, Run: runDBStats, Flags: kernel.SecondaryOk | kernel.Profiled, Action: "dbStats", On: kernel.OnDatabase, Help: "sizes of a database"},
 		{Name: "dataSize", Aliases: []string{"datasize"}, Run: pipeline.RunDataSize, Flags: kernel.SecondaryOk, Action: "find", On: kernel.OnCollection, Help: "size of a range of documents"},
 		{Name: "validate", Run: ddl.RunValidate, Action: "validate", On: kernel.OnCollection, Help: "check a collection and its indexes"},
 
@@ -45,7 +45,7 @@ func Commands() []kernel.Command {
 
 		// The server's clock and what expires (semantics.md §11).
 		{Name: "testClock", Run: runTestClock, Flags: kernel.AdminOnly, Action: "setParameter", On: kernel.OnCluster, Enabled: hasTestClock, Help: "read or move the server's clock"},
-		{Name: "runExpirationPass", Run: runExpirationPass, Flags: kernel.AdminOnly, Action: "setParameter", On: kernel.OnCluster, Enabled: hasTestClock, Help: "remove at once what has expired"},
+		{Name: "runExpirationPass", Run: runExpirationPass, Flags: kernel.AdminOnly | kernel.NeedsPrimary, Action: "setParameter", On: kernel.OnCluster, Enabled: hasTestClock, Help: "remove at once what has expired"},
 		{Name: "explainExpiry", Run: runExplainExpiry, Action: "find", On: kernel.OnCollection, Help: "when and why a document expires"},
 		{Name: "expirationStats", Run: runExpirationStats, Action: "collStats", On: kernel.OnDatabase, Help: "what expires, and when"},
 

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"strings"
 	"time"
 
 	"github.com/duskdb/duskdb/commands/access"
@@ -44,39 +43,30 @@ func ApplySettings(s *kernel.Service, c *kernel.Call) error {
 	return nil
 }
 
-// onlyReads reports whether a command that may write does not with its arguments.
-func onlyReads(c *kernel.Call) bool {
-	switch c.Cmd.Name {
-	case "aggregate":
-		return !kernel.WritesOut(c.Body.Lookup("pipeline").Doc())
-	case "mapReduce":
-		return c.Body.Lookup("out").Doc().Has("inline")
-	case "mqPurge":
-		return c.Body.Lookup("dryRun").Truthy()
-	case "customAction":
-		return strings.HasPrefix(c.Body.Lookup("customAction").Str(), "Get")
-	}
-	return false
-}
-
 // isUserWrite reports whether a command writes to a database of users, not to one of the
 // server's own.
 func isUserWrite(c *kernel.Call) bool {
-	if !c.Cmd.Has(kernel.UserWrite) || onlyReads(c) {
+	switch {
+	case !c.Cmd.Has(kernel.UserWrite):
 		return false
-	}
-	switch c.Cmd.Name {
-	case "renameCollection":
-		return kernel.UserDatabase(access.SplitNamespace(c.Body.Lookup("renameCollection").Str()).DB)
-	case "bulkWrite":
-		for d := range access.Statements(c, "nsInfo") {
-			if kernel.UserDatabase(access.SplitNamespace(d.Lookup("ns").Str()).DB) {
-				return true
-			}
-		}
-		return false
-	case "applyOps":
-		return true
+	case c.Cmd.WritesUsers != nil:
+		return c.Cmd.WritesUsers(c)
 	}
 	return kernel.UserDatabase(c.DB)
+}
+
+// WritesUnless returns a function for the table of commands: the command writes to its
+// database, unless onlyReads is true of its arguments.
+func WritesUnless(onlyReads func(body value.Doc) bool) func(*kernel.Call) bool {
+	return func(c *kernel.Call) bool { return !onlyReads(c.Body) && kernel.UserDatabase(c.DB) }
+}
+
+// NamesUserDatabase reports whether one of the namespaces in nsInfo is in a database of users.
+func NamesUserDatabase(c *kernel.Call) bool {
+	for d := range access.Statements(c, "nsInfo") {
+		if kernel.UserDatabase(access.SplitNamespace(d.Lookup("ns").Str()).DB) {
+			return true
+		}
+	}
+	return false
 }

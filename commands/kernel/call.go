@@ -290,7 +290,7 @@ const (
 // compiled.
 func (c *Call) ClaimCompiled() error {
 	n := len(c.Body)
-	if n < largeText || c.Work == nil || c.Cmd.Name == "insert" {
+	if n < largeText || c.Work == nil || c.Cmd.Has(PlainInserts) {
 		return nil
 	}
 	c.Svc.Turns.Claim(&c.turn, int64(n)*compiledSize)

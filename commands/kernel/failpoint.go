@@ -86,7 +86,7 @@ func (c *Call) failWrite() error {
 // appName returns the name of the client application, which the first hello of the
 // connection contains.
 func appName(c *Call) string {
-	if c.Cmd.Name == "hello" || c.Cmd.Name == "isMaster" {
+	if c.Cmd.Has(Handshake) {
 		if client := c.Body.Lookup("client"); client.Kind() == value.KindDocument {
 			if app := client.Doc().Lookup("application"); app.Kind() == value.KindDocument {
 				return app.Doc().Lookup("name").Str()

@@ -8,10 +8,10 @@ import (
 // LatencyClass returns the histogram of opLatencies to which a command belongs: reads,
 // writes or commands.
 func LatencyClass(l *observe.LatencyClasses, cmd *Command) *observe.Latencies {
-	switch cmd.Name {
-	case "find", "getMore", "aggregate", "count", "distinct":
+	switch {
+	case cmd.Has(ReadOp):
 		return &l.Reads
-	case "insert", "update", "delete", "findAndModify", "bulkWrite":
+	case cmd.Has(WriteOp):
 		return &l.Writes
 	}
 	return &l.Commands

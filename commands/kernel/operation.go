@@ -200,11 +200,8 @@ func requestNamespace(name string, body value.Doc, db string) string {
 // Profiled reports whether the profiler considers the command. In mongod it considers only
 // commands that open a collection of the database, or its statistics.
 func (c *Call) Profiled() bool {
-	switch c.Cmd.Name {
-	case "getMore":
+	if c.Cmd.Has(Continues) {
 		return !strings.HasPrefix(c.Body.Lookup("collection").Str(), "$cmd.list")
-	case "killCursors", "explain", "bulkWrite", "renameCollection", "dbStats":
-		return true
 	}
-	return c.Cmd.On == OnCollection
+	return c.Cmd.On == OnCollection || c.Cmd.Has(Profiled)
 }

@@ -81,7 +81,7 @@ func (c *Call) AppendRetried() {
 	if len(c.Retry.Retried) == 0 {
 		return
 	}
-	if c.Cmd.Name == "findAndModify" {
+	if !c.Cmd.Has(Sequences) { // a command of one statement
 		c.Reply.Int32("retriedStmtId", c.Retry.Retried[0])
 		return
 	}
@@ -184,7 +184,7 @@ func (c *Call) collectStatements() {
 		any = true
 		op := r.Op(i)
 		s = session.RetriedStatement{First: m.Stmt, Last: m.Stmt, Kind: op.Lookup("op").Str()[0]}
-		if s.Kind == 'i' && c.Cmd.Name != "insert" && !c.Retry.Inserts {
+		if s.Kind == 'i' && !c.Cmd.Has(PlainInserts) && !c.Retry.Inserts {
 			s.ID = op.Lookup("o").Doc().Lookup("_id").Clone()
 		}
 	}

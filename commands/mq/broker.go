@@ -6,6 +6,7 @@ import (
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
+	"github.com/duskdb/duskdb/commands/gate"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/internal/mongoerr"
@@ -28,7 +29,7 @@ func Commands() []kernel.Command {
 		{Name: "mqRenewLock", Run: runMQRenewLock, Flags: kernel.Writes | kernel.UserWrite, Action: "update", On: kernel.OnCollection, Help: "hold a message for longer"},
 		{Name: "mqPeek", Run: runMQPeek, Flags: kernel.Writes, Action: "find", On: kernel.OnCollection, Help: "browse the messages of a queue"},
 		{Name: "mqCancelScheduled", Run: runMQCancelScheduled, Flags: kernel.Writes | kernel.UserWrite, Action: "remove", On: kernel.OnCollection, Help: "remove a message that is not due yet"},
-		{Name: "mqPurge", Run: runMQPurge, Flags: kernel.Writes | kernel.UserWrite, Action: "remove", On: kernel.OnCollection, Help: "remove messages of a queue, or count them first"},
+		{Name: "mqPurge", Run: runMQPurge, Flags: kernel.Writes | kernel.UserWrite, Action: "remove", On: kernel.OnCollection, WritesUsers: gate.WritesUnless(func(d value.Doc) bool { return d.Lookup("dryRun").Truthy() }), Help: "remove messages of a queue, or count them first"},
 		{Name: "mqResubmit", Run: runMQResubmit, Flags: kernel.Writes | kernel.UserWrite, Action: "insert", On: kernel.OnCollection, Help: "move dead letters back to their queue"},
 		{Name: "mqRestore", Run: runMQRestore, Flags: kernel.Writes | kernel.UserWrite | kernel.Sequences, Action: "insert", On: kernel.OnCollection, Help: "store messages of a dump with their state"},
 		{Name: "mqStats", Run: runMQStats, Action: "collStats", On: kernel.OnCollection, Help: "count the messages of a queue"},

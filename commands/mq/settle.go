@@ -55,7 +55,7 @@ var (
 )
 
 // settle calls fn for a message that the client has locked.
-func settle(c *kernel.Call, name, token value.Value, subQueue string, fn func(queue.Ref, [16]byte) error) error {
+func settle(c *kernel.Call, name, token value.Value, subQueue string, fn func(queue.Lock) error) error {
 	ref, err := queueRef(c, name, subQueue)
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func settle(c *kernel.Call, name, token value.Value, subQueue string, fn func(qu
 	if err != nil {
 		return err
 	}
-	if err := fn(ref, t); err != nil {
+	if err := fn(queue.Lock{Ref: ref, Token: t}); err != nil {
 		return queueError(c, ref, err)
 	}
 	return nil
@@ -75,8 +75,8 @@ func runMQComplete(c *kernel.Call) error {
 	if err := mqCompleteSpec.Decode(c.Body, &a); err != nil {
 		return err
 	}
-	return settle(c, a.Queue, a.Token, a.SubQueue, func(ref queue.Ref, t [16]byte) error {
-		return c.Svc.Queues.Complete(c.Ctx, kernel.CallStore{Call: c}, ref, t, c.Now)
+	return settle(c, a.Queue, a.Token, a.SubQueue, func(lock queue.Lock) error {
+		return c.Svc.Queues.Complete(c.Ctx, kernel.CallStore{Call: c}, lock, c.Now)
 	})
 }
 
@@ -85,8 +85,8 @@ func runMQAbandon(c *kernel.Call) error {
 	if err := mqAbandonSpec.Decode(c.Body, &a); err != nil {
 		return err
 	}
-	return settle(c, a.Queue, a.Token, a.SubQueue, func(ref queue.Ref, t [16]byte) error {
-		outcome, err := c.Svc.Queues.Abandon(c.Ctx, kernel.CallStore{Call: c}, ref, t, a.Set, c.Now)
+	return settle(c, a.Queue, a.Token, a.SubQueue, func(lock queue.Lock) error {
+		outcome, err := c.Svc.Queues.Abandon(c.Ctx, kernel.CallStore{Call: c}, lock, a.Set, c.Now)
 		c.Reply.String("outcome", outcome)
 		return err
 	})
@@ -97,8 +97,8 @@ func runMQDefer(c *kernel.Call) error {
 	if err := mqDeferSpec.Decode(c.Body, &a); err != nil {
 		return err
 	}
-	return settle(c, a.Queue, a.Token, a.SubQueue, func(ref queue.Ref, t [16]byte) error {
-		number, outcome, err := c.Svc.Queues.Defer(c.Ctx, kernel.CallStore{Call: c}, ref, t, c.Now)
+	return settle(c, a.Queue, a.Token, a.SubQueue, func(lock queue.Lock) error {
+		number, outcome, err := c.Svc.Queues.Defer(c.Ctx, kernel.CallStore{Call: c}, lock, c.Now)
 		c.Reply.Int64("sequenceNumber", number).String("outcome", outcome)
 		return err
 	})
@@ -109,8 +109,8 @@ func runMQDeadLetter(c *kernel.Call) error {
 	if err := mqDeadLetterSpec.Decode(c.Body, &a); err != nil {
 		return err
 	}
-	return settle(c, a.Queue, a.Token, a.SubQueue, func(ref queue.Ref, t [16]byte) error {
-		return c.Svc.Queues.DeadLetter(c.Ctx, kernel.CallStore{Call: c}, ref, t, a.Reason, a.Description, c.Now)
+	return settle(c, a.Queue, a.Token, a.SubQueue, func(lock queue.Lock) error {
+		return c.Svc.Queues.DeadLetter(c.Ctx, kernel.CallStore{Call: c}, lock, a.Reason, a.Description, c.Now)
 	})
 }
 
@@ -119,8 +119,8 @@ func runMQRenewLock(c *kernel.Call) error {
 	if err := mqRenewLockSpec.Decode(c.Body, &a); err != nil {
 		return err
 	}
-	return settle(c, a.Queue, a.Token, a.SubQueue, func(ref queue.Ref, t [16]byte) error {
-		until, err := c.Svc.Queues.RenewLock(c.Ctx, kernel.CallStore{Call: c}, ref, t, c.Now)
+	return settle(c, a.Queue, a.Token, a.SubQueue, func(lock queue.Lock) error {
+		until, err := c.Svc.Queues.RenewLock(c.Ctx, kernel.CallStore{Call: c}, lock, c.Now)
 		c.Reply.Date("lockedUntilUtc", until)
 		return err
 	})

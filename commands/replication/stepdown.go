@@ -94,7 +94,7 @@ func CheckLeader(c *kernel.Call) error {
 	}
 	reads := c.Cmd.OnSecondary() == kernel.OptIn
 	switch mode := c.Generic.ReadPref.Lookup("mode"); {
-	case c.Cmd.OnSecondary() == kernel.Never, c.Cmd.Name == "runExpirationPass", c.Cmd.Name == "aggregate" && endsInWrite(c.Body), c.Generic.Autocommit != nil:
+	case c.Cmd.OnSecondary() == kernel.Never, c.Cmd.Has(kernel.NeedsPrimary), reads && c.Cmd.Has(kernel.Writes) && endsInWrite(c.Body), c.Generic.Autocommit != nil:
 		return mongoerr.New(mongoerr.NotWritablePrimary, "not primary")
 	case reads && (mode.IsMissing() || mode.Str() == "primary"):
 		return mongoerr.New(mongoerr.NotPrimaryNoSecondaryOk, "not primary and secondaryOk=false")
@@ -102,7 +102,7 @@ func CheckLeader(c *kernel.Call) error {
 	return nil
 }
 
-// endsInWrite reports whether the last stage of an aggregate writes.
+// endsInWrite reports whether the last stage of a pipeline writes.
 func endsInWrite(body value.Doc) bool {
 	last := ""
 	for stage := range body.Lookup("pipeline").Doc().Values() {

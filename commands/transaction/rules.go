@@ -44,10 +44,8 @@ func CheckTransactionRules(c *kernel.Call) error {
 
 func checkAllowedInTransaction(c *kernel.Call) error {
 	switch {
-	case c.Cmd.Name == "count":
-		return oplog.NotInTransaction("Cannot run 'count' in a multi-document transaction. Please see http://dochub.mongodb.org/core/transaction-count for a recommended alternative.")
 	case !c.Cmd.Has(kernel.InTxn):
-		return oplog.NotInTransaction("Cannot run '" + c.Cmd.Name + "' in a multi-document transaction.")
+		return oplog.NotInTransaction("Cannot run '" + c.Cmd.Name + "' in a multi-document transaction." + c.Cmd.TxnHint)
 	case c.Cmd.Has(kernel.EndsTransaction):
 		return nil
 	case c.Cmd.Name == "bulkWrite":
@@ -96,10 +94,10 @@ func checkTransactionConcerns(c *kernel.Call) error {
 	return mongoerr.New(mongoerr.InvalidOptions, "The readConcern level must be either 'local' (default), 'majority' or 'snapshot' in order to run in a transaction")
 }
 
-// checkCatalogConcern refuses create and createIndexes in a transaction whose read concern is
+// checkCatalogConcern refuses to create collections and indexes in a transaction whose read concern is
 // not local: they read the latest state of the catalog.
 func checkCatalogConcern(c *kernel.Call) error {
-	if c.Cmd.Name != "create" && c.Cmd.Name != "createIndexes" {
+	if !c.Cmd.Has(kernel.LatestCatalog) {
 		return nil
 	}
 	if level := c.Session.Txn.Load().Level; level != "" && level != "local" {

@@ -118,7 +118,7 @@ func MayExplain(c *kernel.Call) error {
 	}
 	name, _ := inner.First()
 	cmd := c.Svc.Table[name]
-	if cmd == nil || cmd.Name == "explain" {
+	if cmd == nil || cmd.Has(kernel.WrapsCommand) {
 		return nil
 	}
 	sub := *c
