@@ -43,7 +43,7 @@ func PlanCollection(coll storage.Collection, info *storage.Info, only string) (*
 	if err != nil {
 		return nil, err
 	}
-	pc := &plan.Collection{Count: count, Clustered: m.Clustered != nil}
+	pc := &plan.Collection{Count: count}
 	room := make([]plan.Index, len(m.Indexes))
 	pc.Indexes = make([]*plan.Index, 0, len(m.Indexes))
 	for i, spec := range m.Indexes {

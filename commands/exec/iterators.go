@@ -44,7 +44,7 @@ func (d *Documents) Next() (value.Doc, error) {
 	return r.Doc, nil
 }
 
-// NextBatch implements agg.Batched.
+// NextBatch implements stage.Batched.
 func (d *Documents) NextBatch() ([]value.Doc, error) {
 	d.batch = d.batch[:0]
 	if m, ok := d.src.(*Matching); ok && m.scan != nil && len(d.meta) == 0 {

@@ -72,7 +72,7 @@ func ShownBucket(d value.Doc) value.Doc {
 }
 
 // Measurements unpacks the buckets of a time series. A pipeline may ask for
-// the buckets instead: it is an agg.Packs.
+// the buckets instead: it is an stage.Packs.
 type Measurements struct {
 	x        *Execution
 	B        *BucketQuery // which buckets may hold what is asked for
@@ -184,12 +184,12 @@ func (m *Measurements) Bucket() value.Doc { return m.current }
 // Close implements agg.Iterator.
 func (m *Measurements) Close() { m.src.Close() }
 
-// PackFields implements agg.Packs.
+// PackFields implements stage.Packs.
 func (m *Measurements) PackFields() (shared, time string) {
 	return m.B.Meta.Series.MetaField, m.B.Meta.Series.TimeField
 }
 
-// NextPack implements agg.Packs.
+// NextPack implements stage.Packs.
 func (m *Measurements) NextPack() (agg.Pack, error) {
 	s, err := m.bucket()
 	if s == nil || err != nil {

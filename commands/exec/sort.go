@@ -76,6 +76,6 @@ func (x *Execution) AggExec(disk *args.StrictBool) *agg.Exec {
 			AddToSet:   p.Int("internalQueryMaxAddToSetBytes"),
 			TopN:       p.Int("internalQueryTopNAccumulatorBytes"),
 		},
-		TempDir: svc.Options.TempDir, Interrupt: x.Env.Interrupt, Context: x,
+		TempDir: svc.Options.TempDir, Interrupt: x.Env.Interrupt,
 	}
 }

@@ -136,7 +136,7 @@ func New(x *exec.Execution, ns storage.Namespace, info *storage.Info, q *canonic
 	x.Explained = true
 	c := x.Running()
 	return &Explanation{c: c, ns: ns, info: info, Exec: x, Query: q, verbosity: verbosity, Shape: plan.Shape{
-		Filter: q.Matcher.Parsed(), Sort: q.Sort, Namespace: ns.String(),
+		Filter: q.Matcher.Parsed(), Sort: q.Sort,
 		SortMemory: c.Svc.Params.Int("internalQueryMaxBlockingSortMemoryUsageBytes"),
 	}}
 }
@@ -221,7 +221,7 @@ func (e *Explanation) appendPlan(body value.Doc) error {
 		if e.verbosity != "queryPlanner" {
 			e.appendNothing(b)
 		}
-		return appendExplainTail(c, body)
+		return appendExplainServer(c, b, body)
 	}
 	a, err := exec.ChooseAccessPath(c, e.Exec, e.info, e.Query)
 	if err != nil {
@@ -237,7 +237,7 @@ func (e *Explanation) appendPlan(body value.Doc) error {
 			return kernel.Translate(e.ns, err)
 		}
 	}
-	return appendExplainTail(c, body)
+	return appendExplainServer(c, b, body)
 }
 
 // appendPlanner writes queryPlanner: what was chosen, and among what. Without a
@@ -275,11 +275,6 @@ func (e *Explanation) appendPlanner(b *value.Builder, a *exec.AccessPath, stage 
 	}
 	b.End()
 	b.End()
-}
-
-// appendExplainTail writes what follows the plan in every explain.
-func appendExplainTail(c *kernel.Call, body value.Doc) error {
-	return appendExplainServer(c, c.Reply, body)
 }
 
 // appendExplainServer writes the explained command, the server and its parameters.

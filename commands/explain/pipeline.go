@@ -101,7 +101,7 @@ func appendStages(c *kernel.Call, r *pipeline.Aggregation, e *Explanation, rest 
 		v = agg.ExecutionStats
 		start := c.Svc.Real.NowMillis()
 		var err error
-		if returned, err = runExplained(c, r, e, rest); err != nil {
+		if returned, err = runExplained(r, e, rest); err != nil {
 			return mongoerr.From(kernel.Translate(r.NS, err)).WithPrefix(exec.AggregationFailed)
 		}
 		took = c.Svc.Real.NowMillis() - start
@@ -128,7 +128,7 @@ func appendStages(c *kernel.Call, r *pipeline.Aggregation, e *Explanation, rest 
 
 // runExplained runs a pipeline for its statistics, and counts what its source
 // returns.
-func runExplained(c *kernel.Call, r *pipeline.Aggregation, e *Explanation, rest *agg.Pipeline) (returned int64, err error) {
+func runExplained(r *pipeline.Aggregation, e *Explanation, rest *agg.Pipeline) (returned int64, err error) {
 	if e == nil {
 		it, err := r.Pipeline.Open(r.Agg)
 		if err != nil {

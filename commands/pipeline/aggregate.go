@@ -120,7 +120,6 @@ func CompileAggregate(c *kernel.Call, a *exec.AggregateArgs) (*Aggregation, erro
 	}
 	r.Agg = r.Exec.AggExec(a.AllowDiskUse)
 	r.Agg.Host = &Environment{Exec: r.Exec, main: r.Agg, hint: canonical.HintOf(a.Hint), bypass: bool(a.Bypass), Call: c}
-	r.Agg.BypassDocVal = bool(a.Bypass)
 	return r, checkInvolved(c, ns, r.Pipeline, collator)
 }
 

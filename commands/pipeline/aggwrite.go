@@ -20,7 +20,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Out implements agg.Host: it writes into a temporary collection, which replaces the target
+// Out implements stage.Host: it writes into a temporary collection, which replaces the target
 // at the end.
 func (h *Environment) Out(_ *agg.Exec, t agg.OutTarget) (agg.OutWriter, error) {
 	ns := storage.Namespace{DB: t.DB, Coll: t.Coll}
@@ -215,7 +215,7 @@ func noteLeftOver(s *kernel.Service, temp storage.Namespace, err error) {
 	}
 }
 
-// Merge implements agg.Host.
+// Merge implements stage.Host.
 func (h *Environment) Merge(x *agg.Exec, t agg.MergeTarget) (agg.MergeWriter, error) {
 	ns := storage.Namespace{DB: t.DB, Coll: t.Coll}
 	if err := catalog.CheckUserNamespace(ns); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Environment is the host of an aggregation pipeline (agg.Host): it opens the
+// Environment is the host of an aggregation pipeline (stage.Host): it opens the
 // collections of $lookup and other stages, and writes for $out and $merge.
 type Environment struct {
 	Exec   *exec.Execution // of the command
@@ -23,7 +23,7 @@ type Environment struct {
 	bypass bool
 }
 
-// Resolve implements agg.Host.
+// Resolve implements stage.Host.
 func (h *Environment) Resolve(db, coll string) (agg.Namespace, error) {
 	ns := storage.Namespace{DB: db, Coll: coll}
 	info, err := exec.Lookup(h.Exec.Running(), ns)
@@ -31,12 +31,7 @@ func (h *Environment) Resolve(db, coll string) (agg.Namespace, error) {
 		return agg.Namespace{}, err
 	}
 	out := agg.Namespace{DB: db, Coll: coll}
-	m := catalog.Of(info)
-	if m.Collation != nil {
-		out.Collator = m.Collation
-	}
-	switch m.Kind {
-	case catalog.View:
+	if m := catalog.Of(info); m.Kind == catalog.View {
 		out.Coll, out.Pipeline = m.ViewOn, m.Pipeline
 		if out.Pipeline == nil {
 			out.Pipeline = value.NewArray().Doc()
@@ -45,7 +40,7 @@ func (h *Environment) Resolve(db, coll string) (agg.Namespace, error) {
 	return out, nil
 }
 
-// Open implements agg.Host.
+// Open implements stage.Host.
 func (h *Environment) Open(x *agg.Exec, r agg.Request) (agg.Source, error) {
 	info, err := exec.Lookup(h.Exec.Running(), storage.Namespace{DB: r.DB, Coll: r.Coll})
 	if err != nil {
@@ -91,7 +86,7 @@ func (h *Environment) Open(x *agg.Exec, r agg.Request) (agg.Source, error) {
 	return agg.Source{Iterator: it, Sorted: a.Sorted, Backwards: a.Backwards}, err
 }
 
-// Special implements agg.Host.
+// Special implements stage.Host.
 func (h *Environment) Special(x *agg.Exec, s agg.Special) (agg.Iterator, error) {
 	open := Sources[s.Stage]
 	if open == nil {

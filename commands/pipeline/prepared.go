@@ -40,7 +40,7 @@ type preparedLookup struct {
 	wanted int64        // at the last ReadAhead
 }
 
-// Prepare implements agg.Preparer.
+// Prepare implements stage.Preparer.
 func (h *Environment) Prepare(x *agg.Exec, r agg.Request, eq *match.Compare) (agg.Prepared, error) {
 	c := h.Exec.Running()
 	q, err := canonical.FromRequest(&r, plan.Hint{})

@@ -10,7 +10,7 @@ import (
 )
 
 // scannedLookup reads a whole collection for each value, because no index has the
-// equality of a $lookup. It implements agg.Scanned.
+// equality of a $lookup. It implements stage.Scanned.
 type scannedLookup struct {
 	*preparedLookup
 	q       *canonical.Query
@@ -30,7 +30,7 @@ func (*scannedLookup) Ahead() int { return 1 }
 // ReadAhead implements agg.Prepared.
 func (*scannedLookup) ReadAhead([]value.Value) {}
 
-// Version implements agg.Scanned. A command that continues a cursor reads the collection
+// Version implements stage.Scanned. A command that continues a cursor reads the collection
 // again if it has changed, or if documents may have expired.
 func (p *scannedLookup) Version() uint64 {
 	command := p.x.Resumed()

@@ -24,18 +24,9 @@ type (
 	Exec = stage.Exec
 	// Limits are the memory limits of single stages.
 	Limits = stage.Limits
-	// Stats are the statistics of a stage in one run.
-	Stats = stage.Stats
 	// Iterator returns documents one after the other.
 	Iterator = stage.Iterator
-	// Batched is an Iterator that can return several documents at once.
-	Batched = stage.Batched
 
-	// Host is the interface of a pipeline to the server.
-	Host = stage.Host
-	// Preparer is a Host that can plan a request once and open it several times.
-	Preparer = stage.Preparer
-	Scanned  = stage.Scanned
 	// Prepared is a planned request.
 	Prepared = stage.Prepared
 	// Namespace is what a Host has under a name: a collection or a view.
@@ -48,8 +39,6 @@ type (
 	Near = stage.Near
 	// Special names a source that is not a collection.
 	Special = stage.Special
-	// Packs is an Iterator over documents that are stored in packs.
-	Packs = stage.Packs
 	// Pack is a group of documents that are stored together.
 	Pack = stage.Pack
 	// OutTarget is the collection that $out writes.
@@ -62,21 +51,14 @@ type (
 	MergeWriter = stage.MergeWriter
 )
 
-// DefaultMemoryLimit is the default memory limit of a $sort or $group.
-const DefaultMemoryLimit = stage.DefaultMemoryLimit
-
 // The verbosities of explain.
 const (
-	QueryPlanner      = pipeline.QueryPlanner
-	ExecutionStats    = pipeline.ExecutionStats
-	AllPlansExecution = pipeline.AllPlansExecution
+	QueryPlanner   = pipeline.QueryPlanner
+	ExecutionStats = pipeline.ExecutionStats
 )
 
 // Docs iterates over the given documents.
 func Docs(docs ...value.Doc) Iterator { return stage.Docs(docs...) }
-
-// Drain reads an iterator to its end and closes it.
-func Drain(it Iterator) ([]value.Doc, error) { return stage.Drain(it) }
 
 // RunsScripts reports whether an expression or a pipeline contains an operator that
 // runs JavaScript.

@@ -134,7 +134,7 @@ func BenchmarkLookup(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if got, err := stage.Drain(it); err != nil || len(got) != 10_000 {
+		if got, err := aggtest.ReadAll(it); err != nil || len(got) != 10_000 {
 			b.Fatal(len(got), err)
 		}
 	}

@@ -26,7 +26,7 @@ func TestExports(t *testing.T) {
 	if p, err := agg.Compile(aggtest.Array(t, `[{"$limit": 1}]`), agg.Options{DB: "test", Coll: "c"}); err != nil || p.Len() != 1 {
 		t.Error(p, err)
 	}
-	if docs, err := agg.Drain(agg.Docs(value.EmptyDoc)); len(docs) != 1 || err != nil {
+	if docs, err := aggtest.ReadAll(agg.Docs(value.EmptyDoc)); len(docs) != 1 || err != nil {
 		t.Error(docs, err)
 	}
 	if !agg.RunsScripts(value.Document(value.NewDoc("$function", value.Null()))) || agg.RunsScripts(value.Null()) {

@@ -109,24 +109,18 @@ func hexNumber(s string) (value.Value, error) {
 }
 
 func stringToInt(v value.Value, _ target) (value.Value, error) {
-	n, out, err := parseWhole(v.Str(), 32)
-	if err != nil {
-		return out, err
-	}
-	return value.Int32(int32(n)), nil
+	n, err := parseWhole(v.Str(), 32)
+	return value.Int32(int32(n)), err
 }
 
 func stringToLong(v value.Value, _ target) (value.Value, error) {
-	n, out, err := parseWhole(v.Str(), 64)
-	if err != nil {
-		return out, err
-	}
-	return value.Int64(n), nil
+	n, err := parseWhole(v.Str(), 64)
+	return value.Int64(n), err
 }
 
 // parseWhole parses a decimal integer of the given bits, with mongod's
 // messages for each kind of mistake.
-func parseWhole(s string, bits int) (n int64, none value.Value, err error) {
+func parseWhole(s string, bits int) (n int64, err error) {
 	digits := s
 	if s != "" && (s[0] == '+' || s[0] == '-') {
 		digits = s[1:]
@@ -147,7 +141,7 @@ func parseWhole(s string, bits int) (n int64, none value.Value, err error) {
 			_, err = notNumber(s, "Overflow")
 		}
 	}
-	return n, none, err
+	return n, err
 }
 
 // stringToDouble parses a string as mongod does, which accepts what strtod

@@ -10,7 +10,6 @@ import (
 // each is what $map and $filter share: a body that is evaluated for each element of an array,
 // with the element in a variable.
 type each struct {
-	op    *operator
 	input node
 	body  node
 	slot  int
@@ -18,8 +17,7 @@ type each struct {
 }
 
 // each compiles the input and the variable's name; bind compiles the body.
-func (p *parser) each(op *operator, input, as value.Value) (e each, err error) {
-	e.op = op
+func (p *parser) each(input, as value.Value) (e each, err error) {
 	if e.input, err = p.operand(input); err != nil {
 		return e, err
 	}
@@ -94,7 +92,7 @@ func parseMap(p *parser, op *operator, v value.Value) (node, error) {
 		return nil, err
 	}
 	m := &mapping{}
-	if m.each, err = p.each(op, f[0], f[1]); err != nil {
+	if m.each, err = p.each(f[0], f[1]); err != nil {
 		return nil, err
 	}
 	return m, m.bind(p, f[2])
@@ -135,7 +133,7 @@ func parseFilter(p *parser, op *operator, v value.Value) (node, error) {
 		return nil, err
 	}
 	n := &filter{}
-	if n.each, err = p.each(op, f[0], f[1]); err != nil {
+	if n.each, err = p.each(f[0], f[1]); err != nil {
 		return nil, err
 	}
 	if !f[3].IsMissing() {

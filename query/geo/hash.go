@@ -13,9 +13,6 @@ type Grid struct {
 	Bits     uint // 1 to 32
 }
 
-// DefaultGrid is that of an index without options.
-var DefaultGrid = Grid{Min: -180, Max: 180, Bits: 26}
-
 // Contains reports whether p can be indexed. The upper bounds belong to the
 // last cells.
 func (g Grid) Contains(p XY) bool {

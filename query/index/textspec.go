@@ -29,7 +29,6 @@ type TextOptions struct {
 	Weights          value.Doc
 	DefaultLanguage  string
 	LanguageOverride string
-	Version          int32
 }
 
 // completeText rewrites the key pattern of a text index to the form with
@@ -177,7 +176,6 @@ func textOptions(full value.Doc) TextOptions {
 		Weights:          full.Lookup("weights").Doc(),
 		DefaultLanguage:  full.Lookup("default_language").Str(),
 		LanguageOverride: full.Lookup("language_override").Str(),
-		Version:          int32(full.Lookup("textIndexVersion").SafeInt64()),
 	}
 	return o
 }

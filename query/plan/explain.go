@@ -24,13 +24,12 @@ type Shape struct {
 	Count          bool   // the documents are only counted
 	Write          string // "UPDATE", "DELETE": what is done to the documents
 	SortMemory     int64  // the limit, in bytes
-	Namespace      string
 }
 
 // Explain builds the tree of stages of a plan. Leaf and Fetch of the result
 // are where the executor counts entries and records.
 func (p *Plan) Explain(s *Shape) *Stage {
-	if s.Count && p.countable(s) {
+	if s.Count && p.countable() {
 		return p.counted()
 	}
 	if p.Skip > 0 && s.Projection == nil {
@@ -129,7 +128,7 @@ func (p *Plan) projectionStage(s *Shape) string {
 }
 
 // countable reports whether a count needs no documents.
-func (p *Plan) countable(s *Shape) bool {
+func (p *Plan) countable() bool {
 	return p.Exact && (p.Type == ByID || p.Type == IndexScan && p.Ranges.Len() == 1) ||
 		p.Type == CollScan && p.Exact
 }

@@ -88,7 +88,7 @@ func (pl *planner) minMax(x *Index) (*Plan, error) {
 	if x == nil {
 		return nil, q.failed(51173, "When using min()/max() a hint of which index to use must be provided")
 	}
-	p := wholeIndex(x, q)
+	p := wholeIndex(x)
 	p.Whole = false
 	r := Range{}
 	var err error

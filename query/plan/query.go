@@ -110,8 +110,6 @@ type Collection struct {
 	// Estimate counts the entries of an index in a range, but no further
 	// than limit.
 	Estimate func(x *Index, r Range, limit int64) int64
-	// Clustered reports whether records are stored by _id.
-	Clustered bool
 }
 
 // Type is the type of a plan.

@@ -79,7 +79,7 @@ func scan(x *Index, q *Query, c *conditions, fields []fieldBounds, hinted bool) 
 	p.Whole = used == 0
 	p.equalities = leadingPoints(fields)
 	p.Dedup = x.Multikey != 0 || !p.Ranges.Disjoint(false)
-	p.Exact = exact(x, c, fields, used)
+	p.Exact = exact(c, fields, used)
 	p.sort(q, fields, used)
 	if p.Whole && !p.Sorted && !hinted && !asksForPresence(x, c) && (!c.besideText || !c.present(x.Fields[0].Path)) {
 		return nil
@@ -102,7 +102,7 @@ func leadingPoints(fields []fieldBounds) (n int) {
 
 // exact reports whether the ranges hold matching documents only: each
 // condition is accounted for, by bounds that the ranges use in full.
-func exact(x *Index, c *conditions, fields []fieldBounds, used int) bool {
+func exact(c *conditions, fields []fieldBounds, used int) bool {
 	if c.opaque > 0 || len(c.ors) > 0 || c.never {
 		return false
 	}
@@ -120,7 +120,7 @@ func exact(x *Index, c *conditions, fields []fieldBounds, used int) bool {
 }
 
 // wholeIndex scans all of an index.
-func wholeIndex(x *Index, q *Query) *Plan {
+func wholeIndex(x *Index) *Plan {
 	p := &Plan{Type: IndexScan, Index: x, Ranges: RangesOf(Range{}), Whole: true, Dedup: x.Multikey != 0}
 	for i := range x.Fields {
 		if x.Fields[i].Kind == Wildcard {

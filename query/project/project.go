@@ -64,7 +64,7 @@ func Compile(spec value.Doc, o Options) (*Projection, error) {
 }
 
 func (p *Projection) seal() {
-	p.root.seal(p.kind)
+	p.root.seal()
 	p.root.expressions(func(e *expr.Expr) { p.meta = append(p.meta, e.Meta()...) })
 }
 

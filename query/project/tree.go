@@ -116,11 +116,11 @@ func (n *node) remove(name string) {
 }
 
 // seal prepares the finished tree for application.
-func (n *node) seal(k kind) {
+func (n *node) seal() {
 	for i := range n.fields {
 		f := &n.fields[i]
 		if f.child != nil {
-			f.child.seal(k)
+			f.child.seal()
 		}
 		if f.isComputed() || f.child != nil && f.child.computed {
 			n.computed = true

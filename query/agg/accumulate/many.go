@@ -83,7 +83,6 @@ type Ranked struct {
 	bottom   bool // keep the greatest keys instead of the least
 	reverse  bool // give the greatest first
 	single   bool // give the value itself instead of an array
-	own      bool // the value is its own key
 	collator value.Collator
 	items    []ranked // the values in the order of their keys, equal ones in that of arrival
 	size     int
@@ -97,12 +96,12 @@ type ranked struct {
 
 // NewMinN makes a $minN.
 func NewMinN(n int64, c value.Collator) *Ranked {
-	return &Ranked{name: "$minN", n: n, own: true, collator: c, limit: MemoryLimit}
+	return &Ranked{name: "$minN", n: n, collator: c, limit: MemoryLimit}
 }
 
 // NewMaxN makes a $maxN.
 func NewMaxN(n int64, c value.Collator) *Ranked {
-	return &Ranked{name: "$maxN", n: n, own: true, collator: c, bottom: true, reverse: true, limit: MemoryLimit}
+	return &Ranked{name: "$maxN", n: n, collator: c, bottom: true, reverse: true, limit: MemoryLimit}
 }
 
 // NewTop makes a $top (single) or $topN; use AddKeyed.

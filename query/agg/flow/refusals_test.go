@@ -149,7 +149,7 @@ func TestSourceFails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := stage.Drain(it); !errors.Is(err, broken) {
+		if _, err := aggtest.ReadAll(it); !errors.Is(err, broken) {
 			t.Error(spec, err)
 		}
 	}

@@ -95,7 +95,7 @@ func TestStopped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := stage.Drain(it); !errors.Is(err, stop) {
+		if _, err := aggtest.ReadAll(it); !errors.Is(err, stop) {
 			t.Error(pipeline, err)
 		}
 		x := aggtest.Exec(many(1000))
@@ -145,7 +145,7 @@ func TestFirstOfAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := stage.Drain(it)
+	got, err := aggtest.ReadAll(it)
 	if aggtest.Canonical(got) != aggtest.Canonical(aggtest.Docs(t, `[{"_id": 1, "v": 2}]`)) || err != nil {
 		t.Error(aggtest.Canonical(got), err)
 	}

@@ -15,7 +15,6 @@ import (
 type facetStage struct {
 	names  []string
 	facets []*pipeline.Pipeline
-	source value.Doc
 }
 
 // ParseFacet compiles $facet.
@@ -28,7 +27,7 @@ func ParseFacet(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 		return nil, err
 	}
 	sub.Text = nil
-	s := &facetStage{source: v.Doc()}
+	s := &facetStage{}
 	for k, f := range v.Doc().All() {
 		if strings.Contains(k, ".") {
 			return nil, mongoerr.New(16412, "FieldPath field names may not contain '.'. Consider using $getField or $setField.")

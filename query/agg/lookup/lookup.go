@@ -21,10 +21,9 @@ type lookupStage struct {
 	foreign  string
 	let      *expr.Let
 	sub      *pipeline.Pipeline // the user's pipeline, without stages if not given
-	hasPipe  bool
-	p        *stage.Parser // the parser of the sub-pipeline, for stages made later
-	unwind   *flow.Unwind  // joined into this stage
-	source   value.Doc     // the argument as written
+	p        *stage.Parser      // the parser of the sub-pipeline, for stages made later
+	unwind   *flow.Unwind       // joined into this stage
+	source   value.Doc          // the argument as written
 }
 
 // lookupArgs are the arguments of a $lookup as they are read.
@@ -53,7 +52,7 @@ func Parse(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	}
 	s := &lookupStage{
 		db: p.DB, from: a.from, as: a.as, asParts: strings.Split(a.as, "."),
-		local: a.local, foreign: a.foreign, hasPipe: a.hasPipe, source: v.Doc(),
+		local: a.local, foreign: a.foreign, source: v.Doc(),
 	}
 	for _, path := range []string{a.as, a.local, a.foreign} {
 		if path != "" {

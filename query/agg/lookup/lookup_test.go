@@ -114,7 +114,7 @@ func TestLookupStatistics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = stage.Drain(it); err != nil {
+	if _, err = aggtest.ReadAll(it); err != nil {
 		t.Fatal(err)
 	}
 	if d := p.Explain(pipeline.ExecutionStats, x)[0]; d.Lookup("totalDocsExamined").Int64() != 2 {

@@ -17,7 +17,6 @@ import (
 type arrayKeys struct {
 	pattern Pattern
 	c       value.Collator
-	env     *expr.Env
 	best    []byte
 }
 
@@ -30,7 +29,7 @@ type keyCursor struct {
 }
 
 func (s Pattern) appendArrayKey(dst []byte, env *expr.Env, d value.Doc, c value.Collator) ([]byte, error) {
-	k := &arrayKeys{pattern: s, c: c, env: env}
+	k := &arrayKeys{pattern: s, c: c}
 	cursors := make([]keyCursor, len(s))
 	for i := range s {
 		if s[i].Meta {

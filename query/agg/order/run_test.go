@@ -136,7 +136,7 @@ func TestStatistics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := stage.Drain(it); err != nil || len(got) != 90 {
+	if got, err := aggtest.ReadAll(it); err != nil || len(got) != 90 {
 		t.Fatal(len(got), err)
 	}
 	if d := p.Explain(agg.ExecutionStats, x)[0]; !d.Lookup("usedDisk").Bool() || d.Lookup("spills").Int64() < 2 || d.Lookup("spilledDataStorageSize").Int64() == 0 {
@@ -171,7 +171,7 @@ func TestSorter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := stage.Drain(it)
+	got, err := aggtest.ReadAll(it)
 	if err != nil || len(got) != 2 || got[0].Lookup("_id").Int64() != 1 || got[1].Lookup("_id").Int64() != 2 {
 		t.Error(got, err)
 	}

@@ -61,7 +61,7 @@ func TestMetadataSurvivesSorting(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := stage.Drain(it)
+		got, err := aggtest.ReadAll(it)
 		if want := aggtest.Canonical(aggtest.Docs(t, `[{"_id": 2, "m": 3.5}, {"_id": 3, "m": 2.5}, {"_id": 1, "m": 1.5}]`)); err != nil || aggtest.Canonical(got) != want {
 			t.Error(aggtest.Canonical(got), err)
 		}

@@ -47,7 +47,7 @@ func drain(p *agg.Pipeline, x *stage.Exec, src stage.Iterator) ([]value.Doc, err
 	if err != nil {
 		return nil, err
 	}
-	return stage.Drain(it)
+	return aggtest.ReadAll(it)
 }
 
 // opened counts how often each pack was unpacked.

@@ -20,9 +20,7 @@ type Leading struct {
 	Matcher *match.Matcher // nil: everything
 	Near    *stage.Near
 	Sort    value.Doc // pattern, nil: none
-	Skip    int64     // the number of documents to skip after Sort; Limit includes it
 	Limit   int64     // 0: none
-	Sample  int64     // 0: none
 	Fields  []string  // fields that are needed of the documents, sorted; nil: all
 
 	// Distinct is the path that the documents are grouped by, if the pipeline needs
@@ -82,7 +80,7 @@ func (p *Pipeline) readsOwnMeta() (kinds []expr.MetaKind) {
 	return kinds
 }
 
-// leadingOrder finds a $sort, $skip, $limit or $sample behind the $match.
+// leadingOrder finds a $sort or $limit behind the $match.
 func (p *Pipeline) leadingOrder(l *Leading, rest []stage.Stage) {
 	if len(rest) == 0 {
 		return
@@ -94,8 +92,6 @@ func (p *Pipeline) leadingOrder(l *Leading, rest []stage.Stage) {
 		}
 	case *flow.Limit:
 		l.Limit = s.N
-	case *flow.Sample:
-		l.Sample = s.Size
 	}
 }
 
@@ -171,7 +167,7 @@ func (l *Leading) Bind(env *expr.Env) (err error) {
 func (p *Pipeline) Request(l *Leading, db, coll string) stage.Request {
 	return stage.Request{
 		DB: db, Coll: coll, Filter: l.Filter, Matcher: l.Matcher, Sort: l.Sort, Limit: l.Limit,
-		Fields: l.Fields, Distinct: l.Distinct, Last: l.Last, Near: l.Near, Sample: l.Sample, Meta: l.Meta, Collation: p.opts.Collation,
+		Fields: l.Fields, Distinct: l.Distinct, Last: l.Last, Near: l.Near, Meta: l.Meta, Collation: p.opts.Collation,
 	}
 }
 

@@ -63,7 +63,7 @@ func TestViewUnderPipeline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := stage.Drain(it)
+	got, err := aggtest.ReadAll(it)
 	if err != nil || len(got) != 1 || !value.Equal(got[0].Lookup("_id"), value.Int32(2)) {
 		t.Fatal(aggtest.Canonical(got), err)
 	}

@@ -65,7 +65,7 @@ func TestInterrupt(t *testing.T) {
 		x.Interrupt = func() error { return stop }
 		it, err := p.Run(x, stage.Docs(h.Colls["test.c"]...))
 		if err == nil {
-			_, err = stage.Drain(it)
+			_, err = aggtest.ReadAll(it)
 		}
 		if !errors.Is(err, stop) {
 			t.Errorf("%s: %v", pipeline, err)
@@ -87,7 +87,7 @@ func TestExplain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = stage.Drain(it); err != nil {
+	if _, err = aggtest.ReadAll(it); err != nil {
 		t.Fatal(err)
 	}
 	stages := p.Explain(pipeline.ExecutionStats, x)

@@ -21,7 +21,7 @@ func TestDocumentsAndSpecials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := stage.Drain(it)
+	got, err := aggtest.ReadAll(it)
 	if err != nil || aggtest.Canonical(got) != aggtest.Canonical(aggtest.Docs(t, `[{"a": 2}]`)) {
 		t.Error(aggtest.Canonical(got), err)
 	}

@@ -18,9 +18,6 @@ type Exec struct {
 	TempDir      string       // the directory of spilled data; "": the system's
 	Interrupt    func() error // killOp and maxTimeMS; nil: never
 	NowMillis    func() int64 // clock for stage times; nil: stages are not measured
-	BypassDocVal bool         // bypassDocumentValidation, for the Host
-	Tailable     bool         // reads on at the end of a change stream, for the Host
-	Context      any          // the Host's own data
 
 	// FragmentID returns the _id of the n-th fragment of the change event that was
 	// read last. Fragments are numbered from 1; for 0 it is the _id of the whole event.

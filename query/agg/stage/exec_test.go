@@ -54,11 +54,11 @@ func TestTickAsksNowAndThen(t *testing.T) {
 	for range 1000 {
 		docs = append(docs, value.EmptyDoc)
 	}
-	got, err := stage.Drain(x.Interruptible(stage.Docs(docs...)))
+	got, err := aggtest.ReadAll(x.Interruptible(stage.Docs(docs...)))
 	if !errors.Is(err, errStop) || asked != 1 || len(got) >= 100 {
 		t.Error(err, asked, len(got))
 	}
-	if got, err = stage.Drain((&stage.Exec{}).Interruptible(stage.Docs(docs...))); err != nil || len(got) != 1000 {
+	if got, err = aggtest.ReadAll((&stage.Exec{}).Interruptible(stage.Docs(docs...))); err != nil || len(got) != 1000 {
 		t.Error(err, len(got))
 	}
 }
@@ -73,7 +73,7 @@ func TestStatistics(t *testing.T) {
 	}
 	now := int64(0)
 	x.NowMillis = func() int64 { now += 5; return now }
-	if got, err := stage.Drain(x.Measure(s, stage.Docs(docs...))); err != nil || len(got) != 2 {
+	if got, err := aggtest.ReadAll(x.Measure(s, stage.Docs(docs...))); err != nil || len(got) != 2 {
 		t.Fatal(got, err)
 	}
 	if st := x.StatsOf(s); st.Returned != 2 || st.Millis != 15 || x.UsedDisk() {
@@ -129,18 +129,18 @@ func TestIterators(t *testing.T) {
 	if opened != 0 {
 		t.Error("opened before the first document")
 	}
-	if got, err := stage.Drain(lazy); err != nil || len(got) != 2 || opened != 1 || src.closed != 1 {
+	if got, err := aggtest.ReadAll(lazy); err != nil || len(got) != 2 || opened != 1 || src.closed != 1 {
 		t.Error(got, err, opened, src.closed)
 	}
 	lazy = stage.Lazy(nil, func() (stage.Iterator, error) { opened++; return nil, errStop })
-	if _, err := stage.Drain(lazy); !errors.Is(err, errStop) {
+	if _, err := aggtest.ReadAll(lazy); !errors.Is(err, errStop) {
 		t.Error(err)
 	}
 	if d, err := lazy.Next(); d != nil || err != nil || opened != 2 {
 		t.Error("a closed iterator opens again", d, err)
 	}
 	pulled := stage.Pull(src, src.Next)
-	if got, err := stage.Drain(pulled); err != nil || len(got) != 0 || src.closed != 2 {
+	if got, err := aggtest.ReadAll(pulled); err != nil || len(got) != 0 || src.closed != 2 {
 		t.Error(got, err, src.closed)
 	}
 	stage.Pull(nil, nil).Close()
@@ -171,7 +171,7 @@ func (*doubled) Transform(_ *stage.Exec, d value.Doc) (value.Doc, error) {
 
 func TestTransformed(t *testing.T) {
 	x := aggtest.Exec(nil)
-	got, err := stage.Drain(stage.Transformed(x, &doubled{}, stage.Docs(aggtest.Docs(t, `[{"a": 1}, {"a": 2}, {"a": 9}]`)...)))
+	got, err := aggtest.ReadAll(stage.Transformed(x, &doubled{}, stage.Docs(aggtest.Docs(t, `[{"a": 1}, {"a": 2}, {"a": 9}]`)...)))
 	if aggtest.Canonical(got) != aggtest.Canonical(aggtest.Docs(t, `[{"a": 2}, {"a": 4}]`)) || !errors.Is(err, errStop) {
 		t.Error(aggtest.Canonical(got), err)
 	}

@@ -60,9 +60,8 @@ type Scanned interface {
 
 // Namespace is the collection or view that a name refers to.
 type Namespace struct {
-	DB, Coll string         // the collection; for a view, its underlying collection
-	Pipeline value.Doc      // the stages of the view, an array; nil for a collection
-	Collator value.Collator // default collation
+	DB, Coll string    // the collection; for a view, its underlying collection
+	Pipeline value.Doc // the stages of the view, an array; nil for a collection
 }
 
 // Request asks a Host for the documents of a collection.
@@ -76,7 +75,6 @@ type Request struct {
 	Distinct  string          // of documents with equal values at this path the source may return only the first; "": all are needed
 	Last      bool            // with Distinct: asks for the last in the order of Sort instead
 	Near      *Near           // documents by distance; the host sets the metadata
-	Sample    int64           // the number of random documents that is enough; 0: no sample
 	Meta      []expr.MetaKind // metadata that the documents must have
 	Collation value.Collator
 }

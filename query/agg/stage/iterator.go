@@ -72,18 +72,6 @@ func (it *docsIterator) Next() (value.Doc, error) {
 
 func (it *docsIterator) Close() { it.docs = nil }
 
-// Drain reads it to its end and closes it.
-func Drain(it Iterator) (docs []value.Doc, err error) {
-	defer it.Close()
-	for {
-		d, err := it.Next()
-		if d == nil || err != nil {
-			return docs, err
-		}
-		docs = append(docs, d)
-	}
-}
-
 // Pull returns an Iterator that calls next for each document. Closing it closes src,
 // which may be nil.
 func Pull(src Iterator, next func() (value.Doc, error)) Iterator {

@@ -86,10 +86,7 @@ func (g *densifying) take(d value.Doc) (value.Doc, error) {
 	if err := g.check(v); err != nil {
 		return nil, err
 	}
-	p, fresh, err := g.partition(d)
-	if err != nil {
-		return nil, err
-	}
+	p, fresh := g.partition(d)
 	switch g.s.bounds {
 	case boundsFull:
 		if g.low.IsMissing() {
@@ -197,7 +194,7 @@ func (g *densifying) check(v value.Value) error {
 }
 
 // partition returns the partition of a document; fresh reports whether it is new.
-func (g *densifying) partition(d value.Doc) (p *partition, fresh bool, err error) {
+func (g *densifying) partition(d value.Doc) (p *partition, fresh bool) {
 	fields := value.EmptyDoc
 	for _, path := range g.s.partitions {
 		v := value.ParsePath(path).Get(d)
@@ -207,12 +204,12 @@ func (g *densifying) partition(d value.Doc) (p *partition, fresh bool, err error
 	p = g.partitions[string(g.key)]
 	if p != nil {
 		p.fields = fields
-		return p, false, nil
+		return p, false
 	}
 	p = &partition{first: fields, fields: fields}
 	g.partitions[string(g.key)] = p
 	g.order = append(g.order, p)
-	return p, true, nil
+	return p, true
 }
 
 // prepareFinish creates the only partition if there are explicit bounds but no

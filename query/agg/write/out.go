@@ -12,12 +12,11 @@ import (
 type outStage struct {
 	stage.Opaque
 	target stage.OutTarget
-	source value.Value
 }
 
 // ParseOut compiles $out.
 func ParseOut(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
-	s := &outStage{target: stage.OutTarget{DB: p.DB}, source: v}
+	s := &outStage{target: stage.OutTarget{DB: p.DB}}
 	switch v.Kind() {
 	case value.KindString:
 		s.target.Coll = strings.Clone(v.Str())

@@ -56,7 +56,7 @@ func Run(t testing.TB, h stage.Host, pipeline string) ([]value.Doc, error) {
 	if err != nil {
 		return nil, err
 	}
-	return stage.Drain(it)
+	return ReadAll(it)
 }
 
 // Canonical prints documents so that types show.
@@ -145,7 +145,7 @@ func Drain(t testing.TB, pipeline string, o stage.Options, x *stage.Exec) ([]val
 	if err != nil {
 		return nil, err
 	}
-	return stage.Drain(it)
+	return ReadAll(it)
 }
 
 // Shape prints the stages of a pipeline as one array.
@@ -169,5 +169,17 @@ func WithJoins(t *testing.T) func(*Host) {
 			{"_id": 4, "name": "Andrew", "boss": "Eliot"}, {"_id": 5, "name": "Asya", "boss": "Ron"}, {"_id": 6, "name": "Dan", "boss": "Andrew"}]`)
 		m.Colls["test.loop"] = Docs(t, `[{"_id": 1, "to": 2}, {"_id": 2, "to": [1, 3]}, {"_id": 3, "to": 1}]`)
 		m.Views["test.few"] = stage.Namespace{DB: "test", Coll: "inventory", Pipeline: Array(t, `[{"$match": {"instock": {"$lt": 100}}}]`)}
+	}
+}
+
+// ReadAll reads it to its end and closes it.
+func ReadAll(it stage.Iterator) (docs []value.Doc, err error) {
+	defer it.Close()
+	for {
+		d, err := it.Next()
+		if d == nil || err != nil {
+			return docs, err
+		}
+		docs = append(docs, d)
 	}
 }
