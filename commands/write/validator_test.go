@@ -104,9 +104,8 @@ func TestDuplicateKeyDetails(t *testing.T) {
 			`E11000 duplicate key error collection: test.c index: s collation: *`, `{ s: 1 }`, ``},
 	} {
 		failed := h.Run(tt.command).Lookup("writeErrors").Doc().Index(0).Doc()
-		begin, open := strings.CutSuffix(tt.text, "*")
 		text := failed.Lookup("errmsg").Str()
-		if failed.Lookup("code").Int32() != 11000 || text != tt.text && (!open || !strings.HasPrefix(text, begin)) {
+		if failed.Lookup("code").Int32() != 11000 || !harness.Fits(text, tt.text) {
 			t.Errorf("%s failed with %s, want %s", tt.command, failed, tt.text)
 		}
 		if got := failed.Lookup("keyPattern").String(); got != tt.pattern {

@@ -131,11 +131,16 @@ func (h *Harness) Refuses(list []Refusal) {
 			h.Errorf("%s %s answered %s, want code %d", r.DB, r.Command, reply, r.Code)
 			continue
 		}
-		begin, open := strings.CutSuffix(r.Text, "*")
-		if r.Text != "" && text != r.Text && (!open || !strings.HasPrefix(text, begin)) {
+		if r.Text != "" && !Fits(text, r.Text) {
 			h.Errorf("%s %s: %q, want %q", r.DB, r.Command, text, r.Text)
 		}
 	}
+}
+
+// Fits reports whether a text is the wanted one; the wanted one may end with * for any rest.
+func Fits(text, want string) bool {
+	begin, open := strings.CutSuffix(want, "*")
+	return text == want || open && strings.HasPrefix(text, begin)
 }
 
 // UUIDOf returns the UUID of a collection as listCollections shows it.
