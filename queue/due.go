@@ -106,7 +106,7 @@ func (e *entity) actOn(s dueStep, limit int) (n int, err error) {
 // expireDue removes the expired messages of the queue, or moves them to the
 // dead-letter queue, in one ranged delete.
 func (e *entity) expireDue(s dueStep, limit int) (int, error) {
-	out, err := s.coll.DeleteRange(&storage.RangeDelete{Index: s.index, Keys: until(e.now), Most: limit, Pick: func(_ []byte, rec storage.Record) (storage.Verdict, error) {
+	out, err := s.coll.DeleteRange(&storage.RangeDelete{Index: s.index, Keys: until(e.now), Limit: limit, Pick: func(_ []byte, rec storage.Record) (storage.Verdict, error) {
 		m := decode(rec)
 		v := storage.Verdict{Do: storage.Remove, Reason: e.countExpired(&m)}
 		if e.config.DeadLetterOnExpiry {

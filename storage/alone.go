@@ -11,10 +11,10 @@ type Alone struct{ stamp atomic.Uint64 }
 // that has not committed yet.
 func (a *Alone) CommitStamp() uint64 { return a.stamp.Load() }
 
-// NextStamp gives the next stamp, which is not below least. The caller has the
+// NextStamp gives the next stamp, which is not below atLeast. The caller has the
 // right to write.
-func (a *Alone) NextStamp(least uint64) uint64 {
-	next := max(a.stamp.Load()+1, least)
+func (a *Alone) NextStamp(atLeast uint64) uint64 {
+	next := max(a.stamp.Load()+1, atLeast)
 	a.stamp.Store(next)
 	return next
 }

@@ -25,15 +25,15 @@ func Changed(e Engine, mark uint64) (names []Namespace, all bool, next uint64) {
 	return nil, true, 0
 }
 
-// mostNamesNoted bounds the names that wait for a caller who may never come again.
-const mostNamesNoted = 1 << 16
+// maxNamesNoted bounds the names that wait for a caller who may never come again.
+const maxNamesNoted = 1 << 16
 
 // ChangeNotes implements [ChangeLister] for an engine whose data belong to one process. It
 // costs a commit next to nothing: a collection is noted once between two calls of Changed.
 type ChangeNotes struct {
-	mark  atomic.Uint64 // that was returned last; 0 while nobody asks
+	mark  atomic.Uint64 // the mark returned last; 0 while nobody asks
 	mu    sync.Mutex
-	last  uint64 // the greatest mark, none is given twice
+	last  uint64 // the greatest mark: none is returned twice
 	names []Namespace
 }
 
@@ -79,7 +79,7 @@ func (c *ChangeNotes) note(n *Noted, name Namespace) {
 	if mark == 0 {
 		return
 	}
-	if len(c.names) == mostNamesNoted {
+	if len(c.names) == maxNamesNoted {
 		c.names = nil
 		c.mark.Store(0)
 		return

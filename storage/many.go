@@ -9,13 +9,13 @@ const manyBytes = 16 << 20
 // writes of fn. An id that comes twice is read once.
 func ReadMany(coll Collection, ids []RecordID, fn func(Record) error) error {
 	var records []Record
-	met := make(map[RecordID]struct{}, len(ids))
+	seen := make(map[RecordID]struct{}, len(ids))
 	for len(ids) > 0 {
 		records = records[:0]
 		bytes := 0
 		err := coll.GetMany(ids, func(r Record) bool {
-			if _, again := met[r.ID]; !again {
-				met[r.ID] = struct{}{}
+			if _, again := seen[r.ID]; !again {
+				seen[r.ID] = struct{}{}
 				records = append(records, r)
 				bytes += len(r.Doc)
 			}

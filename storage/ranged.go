@@ -32,8 +32,8 @@ type RangeDelete struct {
 	Index   string
 	Keys    KeyRange
 	Records Range
-	// Most bounds the records that are visited, removed or not. 0: no bound.
-	Most int
+	// Limit bounds the records that are visited, removed or not. 0: no limit.
+	Limit int
 	// Busy makes the delete pass over records that another transaction has
 	// written, which otherwise are an [ErrConflict].
 	Busy bool

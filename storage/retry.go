@@ -18,9 +18,9 @@ func (b *Backoff) Next() time.Duration {
 	return b.last
 }
 
-// mostTries is how often Retry runs an Update. The pauses are a second
+// maxTries is how often Retry runs an Update. The pauses are a second
 // together.
-const mostTries = 15
+const maxTries = 15
 
 // Retry runs an Update again after a conflict, with pauses, for writes that no
 // client waits for in a transaction: the documents that a server keeps for
@@ -29,7 +29,7 @@ func Retry(ctx context.Context, e Engine, fn func(Tx) error) error {
 	var pause Backoff
 	for try := 1; ; try++ {
 		err := e.Update(ctx, fn)
-		if try == mostTries || !errors.Is(err, ErrConflict) {
+		if try == maxTries || !errors.Is(err, ErrConflict) {
 			return err
 		}
 		select {

@@ -183,13 +183,13 @@ type Timekeeper interface {
 // SnapshotLimits bounds the snapshots that reads of a session keep for later
 // reads of the same state.
 type SnapshotLimits struct {
-	Most int           // at the same time
-	Age  time.Duration // until one may be given up
+	Max    int           // snapshots open at the same time
+	MaxAge time.Duration // age at which one may be given up
 }
 
 // DefaultSnapshots are the limits of an engine to which an open snapshot costs
 // little.
-var DefaultSnapshots = SnapshotLimits{Most: 256, Age: 5 * time.Minute}
+var DefaultSnapshots = SnapshotLimits{Max: 256, MaxAge: 5 * time.Minute}
 
 // EngineStats are totals since open, and sizes now.
 type EngineStats struct {
@@ -271,7 +271,7 @@ type Tx interface {
 	// same (expireAfterSeconds, hidden, …).
 	SetIndex(ns Namespace, spec IndexSpec) error
 	// CommitStamp returns a number for a record that this transaction writes, such
-	// as an entry of a log: not below least, and greater than those that all
+	// as an entry of a log: not below atLeast, and greater than those that all
 	// commits before have got, on whichever server. So the stamps of the commits
 	// grow in the order of the commits; the next call within the transaction
 	// returns a greater one. The stamps of runs that were undone are lost. It fails
@@ -279,8 +279,8 @@ type Tx interface {
 	// place among the commits is only known by the last of [Txn.CommitWith].
 	//
 	// An embedded engine may forget its stamps when it is closed, so the caller
-	// must pass a least that is above those that it has stored.
-	CommitStamp(least uint64) (uint64, error)
+	// must pass a number above those that it has stored.
+	CommitStamp(atLeast uint64) (uint64, error)
 }
 
 // IndexSpec is an index's name and its opaque specification.

@@ -368,7 +368,7 @@ func (f *fakeColl) DeleteRange(d *storage.RangeDelete) (out storage.RangeDeleted
 			picked = append(picked, r.ID)
 		}
 		out.Visited, out.Key, out.ID = out.Visited+1, key, r.ID
-		out.Done = d.Most == 0 || out.Visited < d.Most
+		out.Done = d.Limit == 0 || out.Visited < d.Limit
 		return out.Done
 	})
 	if err = errors.Join(scanned, err); err != nil {

@@ -106,7 +106,7 @@ func (s *sweep) batch(coll storage.Collection, l *ExpiryIndex, limit int, remove
 	bytes := 0
 	s.lags = Lags{}
 	for ; s.which < len(ranges); s.which, s.began = s.which+1, false {
-		d := storage.RangeDelete{Index: l.Index, Keys: ranges[s.which], Most: limit, Busy: !s.all}
+		d := storage.RangeDelete{Index: l.Index, Keys: ranges[s.which], Limit: limit, Busy: !s.all}
 		if s.began {
 			d.Keys.AfterKey, d.Keys.AfterID = s.key, s.id
 		}

@@ -81,7 +81,7 @@ func (l *Log) trimSome(tx storage.Tx, coll storage.Collection) (done bool, first
 	if err != nil {
 		return false, 0, err
 	}
-	out, err := coll.DeleteRange(&storage.RangeDelete{Most: TrimChunk, Pick: func(_ []byte, r storage.Record) (storage.Verdict, error) {
+	out, err := coll.DeleteRange(&storage.RangeDelete{Limit: TrimChunk, Pick: func(_ []byte, r storage.Record) (storage.Verdict, error) {
 		first = clustertime.Of(r.Doc.Lookup("ts"))
 		if size <= limit || keep > 0 && r.TS > newest {
 			done = true
@@ -130,7 +130,7 @@ func (l *Log) trimImages(ctx context.Context, old func(id value.Doc, at int64) b
 			if err != nil {
 				return err
 			}
-			out, err := coll.DeleteRange(&storage.RangeDelete{Most: TrimChunk, Pick: func(_ []byte, r storage.Record) (storage.Verdict, error) {
+			out, err := coll.DeleteRange(&storage.RangeDelete{Limit: TrimChunk, Pick: func(_ []byte, r storage.Record) (storage.Verdict, error) {
 				if !isOld(r) {
 					return storage.Verdict{Do: storage.Stop}, nil
 				}

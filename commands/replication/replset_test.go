@@ -74,7 +74,7 @@ func TestSnapshotTurn(t *testing.T) {
 	h.Fails(50, `{"find": "c", "maxTimeMS": 1, "readConcern": {"level": "snapshot", "atClusterTime": `+at+`}}`)
 	<-held.Turn
 	h.Svc.Snapshots.Mu.Lock()
-	h.Svc.Snapshots.Expire(held.Made.Add(2*storage.DefaultSnapshots.Age), storage.DefaultSnapshots)
+	h.Svc.Snapshots.Expire(held.Made.Add(2*storage.DefaultSnapshots.MaxAge), storage.DefaultSnapshots)
 	h.Svc.Snapshots.Mu.Unlock()
 	h.Fails(239, fmt.Sprintf(`{"getMore": {"$numberLong": "%d"}, "collection": "c"}`, cursor.Lookup("id").Int64()))
 }

@@ -39,7 +39,7 @@ func SnapshotTooOld(ts uint64) error {
 func (l *Snapshots) Expire(now time.Time, limits storage.SnapshotLimits) {
 	left := len(l.List)
 	l.List = slices.DeleteFunc(l.List, func(s *HeldSnapshot) bool {
-		if left <= limits.Most && now.Sub(s.Made) <= limits.Age {
+		if left <= limits.Max && now.Sub(s.Made) <= limits.MaxAge {
 			return false
 		}
 		select {

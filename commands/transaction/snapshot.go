@@ -122,9 +122,9 @@ func openElsewhere(l *session.Snapshots, svc *kernel.Service, ts uint64) (*sessi
 // engine can keep are being read.
 func makeRoom(l *session.Snapshots, svc *kernel.Service) bool {
 	room := svc.Engine.Snapshots()
-	room.Most-- // for the new one
+	room.Max-- // for the new one
 	l.Expire(svc.Real.Now(), room)
-	return len(l.List) <= room.Most
+	return len(l.List) <= room.Max
 }
 
 // keep adds a snapshot to the list.

@@ -31,7 +31,7 @@ func (e *slowReads) Begin(ctx context.Context) (storage.Txn, error) {
 func (e *slowReads) Snapshots() storage.SnapshotLimits {
 	limits := e.Engine.Snapshots()
 	if e.most > 0 {
-		limits.Most = e.most
+		limits.Max = e.most
 	}
 	return limits
 }

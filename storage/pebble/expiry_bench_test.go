@@ -50,7 +50,7 @@ func expiry(tb testing.TB, e *Engine) func(most int) (removed int, done bool) {
 			if err != nil {
 				return err
 			}
-			d.Most = min(dueBatch, most)
+			d.Limit = min(dueBatch, most)
 			out, err := c.DeleteRange(&d)
 			d.Keys.AfterKey, d.Keys.AfterID = bytes.Clone(out.Key), out.ID
 			removed, done = out.Removed, out.Done

@@ -409,7 +409,7 @@ func BenchmarkExpiry(b *testing.B) {
 			}
 			return rows.remove(conn)
 		}, func(int, int64) error {
-			d := storage.RangeDelete{Index: "_id", Most: batch, Pick: func([]byte, storage.Record) (storage.Verdict, error) { return storage.Verdict{Do: storage.Remove}, nil }}
+			d := storage.RangeDelete{Index: "_id", Limit: batch, Pick: func([]byte, storage.Record) (storage.Verdict, error) { return storage.Verdict{Do: storage.Remove}, nil }}
 			removed := 0
 			err := e.Update(ctx, func(tx storage.Tx) error {
 				c, err := tx.Collection(ns)

@@ -164,7 +164,7 @@ func (c *modelColl) deleteRange(o Op) {
 // deleteRange is that of the model.
 func deleteRange(c storage.Collection, o Op) error {
 	_, err := c.DeleteRange(&storage.RangeDelete{
-		Index: "_id", Keys: storage.KeyRange{Lo: fieldKey(o.Doc.Lookup("_id"))}, Most: few,
+		Index: "_id", Keys: storage.KeyRange{Lo: fieldKey(o.Doc.Lookup("_id"))}, Limit: few,
 		Pick: func(_ []byte, r storage.Record) (storage.Verdict, error) {
 			if r.TS%2 == 1 {
 				return storage.Verdict{Do: storage.Remove}, nil

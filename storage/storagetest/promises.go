@@ -151,7 +151,7 @@ func testVersions(t *testing.T, open Opener) {
 func testJobs(t *testing.T, open Opener) {
 	s := start(t, open)
 	equal(t, "lease", s.Lease("ttl"), true)
-	if l := s.Snapshots(); l.Most < 1 || l.Age <= 0 {
+	if l := s.Snapshots(); l.Max < 1 || l.MaxAge <= 0 {
 		t.Errorf("limits of snapshots are %+v", l)
 	}
 	select {

@@ -48,11 +48,11 @@ func testDeleteRange(t *testing.T, open Opener) {
 		{"all of an index", storage.RangeDelete{Index: "a"}, nil, "[1 2 3 4 5 6]", "6 6 14 true", "[]"},
 		{"backwards", storage.RangeDelete{Index: "a", Keys: storage.KeyRange{Reverse: true}}, nil, "[6 2 5 4 3 1]", "6 6 14 true", "[]"},
 		{"a range", storage.RangeDelete{Index: "a", Keys: storage.KeyRange{Lo: key(2), Hi: key(5)}}, nil, "[2 3 4]", "3 3 7 true", "[1 5 6]"},
-		{"a bound", storage.RangeDelete{Index: "a", Most: 2}, nil, "[1 2]", "2 2 5 false", "[3 4 5 6]"},
-		{"some stay", storage.RangeDelete{Index: "a", Most: 4}, []storage.RecordID{1, 3}, "[1 2 3 4]", "4 2 5 false", "[1 3 5 6]"},
+		{"a bound", storage.RangeDelete{Index: "a", Limit: 2}, nil, "[1 2]", "2 2 5 false", "[3 4 5 6]"},
+		{"some stay", storage.RangeDelete{Index: "a", Limit: 4}, []storage.RecordID{1, 3}, "[1 2 3 4]", "4 2 5 false", "[1 3 5 6]"},
 		{"behind an entry", storage.RangeDelete{Index: "a", Keys: storage.KeyRange{AfterKey: key(3), AfterID: 3}}, nil, "[4 5 6 2]", "4 4 10 true", "[1 3]"},
 		{"records", storage.RangeDelete{Records: storage.Range{After: 1, Until: 4}}, []storage.RecordID{3}, "[2 3 4]", "3 2 5 true", "[1 3 5 6]"},
-		{"records backwards", storage.RangeDelete{Records: storage.Range{Reverse: true}, Most: 2}, nil, "[6 5]", "2 2 5 false", "[1 2 3 4]"},
+		{"records backwards", storage.RangeDelete{Records: storage.Range{Reverse: true}, Limit: 2}, nil, "[6 5]", "2 2 5 false", "[1 2 3 4]"},
 		{"nothing", storage.RangeDelete{Index: "a", Keys: storage.KeyRange{Lo: key(90)}}, nil, "[]", "0 0 0 true", "[1 2 3 4 5 6]"},
 	} {
 		s := startWith(t, open, UniqueSpec("_id"), Spec("a"), Spec("$p"))
@@ -116,7 +116,7 @@ func testDeleteRangeGoesOn(t *testing.T, open Opener) {
 		fresh := Got(c.Insert(doc(900, 0), 1)) // before all others
 		s.must(Done(c.Delete(5)))
 		var asked []storage.RecordID
-		d := picks(storage.RangeDelete{Index: "a", Most: 70}, &asked)
+		d := picks(storage.RangeDelete{Index: "a", Limit: 70}, &asked)
 		rounds := 0
 		for done := false; !done; rounds++ {
 			out, err := c.DeleteRange(d)
@@ -160,7 +160,7 @@ func testDeleteRangeFails(t *testing.T, open Opener) {
 	})
 	equal(t, "after the failure", Dump(s), before)
 	err := s.tryWrite(func(c storage.Collection) error {
-		_, err := c.DeleteRange(picks(storage.RangeDelete{Index: "a", Most: 20}, new([]storage.RecordID)))
+		_, err := c.DeleteRange(picks(storage.RangeDelete{Index: "a", Limit: 20}, new([]storage.RecordID)))
 		return errors.Join(err, errRollback)
 	})
 	s.wantErr(err, errRollback)

@@ -54,5 +54,5 @@ func (h *collection) pick(c *Coll, d *storage.RangeDelete) (*ranged.Picks, error
 		return nil, storage.ErrNoIndex
 	}
 	p := ranged.New(d, x.Multikey != 0, claim)
-	return p, p.End(h.tx.scanJoinedMax(h.tx.Ctx, c, x, d.Keys, d.Most, p.Visit))
+	return p, p.End(h.tx.scanJoinedMax(h.tx.Ctx, c, x, d.Keys, d.Limit, p.Visit))
 }

@@ -52,7 +52,7 @@ func TestFewKeysAreWalked(t *testing.T) {
 					n++
 					return err
 				}
-				out, err := c.DeleteRange(&storage.RangeDelete{Index: "a", Most: 10, Pick: func([]byte, storage.Record) (storage.Verdict, error) { return storage.Verdict{Do: storage.Remove}, nil }})
+				out, err := c.DeleteRange(&storage.RangeDelete{Index: "a", Limit: 10, Pick: func([]byte, storage.Record) (storage.Verdict, error) { return storage.Verdict{Do: storage.Remove}, nil }})
 				n += out.Removed
 				return err
 			})))
@@ -122,7 +122,7 @@ func TestGapsChangeNothing(t *testing.T) {
 			},
 			"delete a range": func(rt *rapid.T) {
 				index := rapid.SampledFrom([]string{"a", "_id"}).Draw(rt, "index")
-				d := storage.RangeDelete{Index: index, Keys: keyRange(rt), Most: int(number(rt, "most")), Pick: func(_ []byte, r storage.Record) (storage.Verdict, error) {
+				d := storage.RangeDelete{Index: index, Keys: keyRange(rt), Limit: int(number(rt, "most")), Pick: func(_ []byte, r storage.Record) (storage.Verdict, error) {
 					if r.ID%5 == 0 {
 						return storage.Verdict{Do: storage.Keep}, nil
 					}

@@ -75,7 +75,7 @@ func insertDoc(id, a int32) func(c storage.Collection) error {
 func deleteBelow(a int32) func(c storage.Collection) error {
 	return func(c storage.Collection) error {
 		_, err := c.DeleteRange(&storage.RangeDelete{
-			Index: "a", Keys: storage.KeyRange{Hi: keyOf(a)}, Most: 10,
+			Index: "a", Keys: storage.KeyRange{Hi: keyOf(a)}, Limit: 10,
 			Pick: func([]byte, storage.Record) (storage.Verdict, error) { return storage.Verdict{Do: storage.Remove}, nil },
 		})
 		return err

@@ -58,7 +58,7 @@ func (p *Picks) Visit(key []byte, r storage.Record) (more bool) {
 	}
 	p.out.Visited++
 	p.out.Key, p.out.ID = append(p.out.Key[:0], key...), r.ID
-	p.ended = p.d.Most > 0 && p.out.Visited >= p.d.Most
+	p.ended = p.d.Limit > 0 && p.out.Visited >= p.d.Limit
 	return !p.ended
 }
 
