@@ -38,7 +38,7 @@
 // Errors are MongoDB's own, without the context that a command adds ("PlanExecutor
 // error during aggregation :: caused by :: …").
 //
-// A [Host] provides everything outside the pipeline: other collections,
+// A [stage.Host] provides everything outside the pipeline: other collections,
 // statistics, writing. A pipeline's [Leading] part lists what the host can do
 // itself when it opens the source: filter, sort, limit, fields.
 //
