@@ -32,6 +32,9 @@ func (t *Tx) build(c *Coll, spec storage.IndexSpec, maker storage.Index) (*Index
 // buildHere builds an index among the writes of the transaction.
 func (t *Tx) buildHere(c *Coll, spec storage.IndexSpec, maker storage.Index) (*Index, error) {
 	x := t.NewIndex(maker)
+	if t.fork != nil {
+		return t.buildInMemory(c, spec.Name, x)
+	}
 	entries, err := t.entriesOf(c, x)
 	if err != nil {
 		return nil, err

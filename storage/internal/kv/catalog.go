@@ -114,7 +114,11 @@ func (t *Tx) Drop(ns storage.Namespace) error {
 // discard notes that a collection is gone, and forgets the writes to it.
 func (t *Tx) discard(c *Coll) {
 	c.Change.After = nil
-	t.Overlay.clear(dataSpan(c.Num))
+	if t.fork != nil {
+		t.fork.DropCollection(c.Num)
+	} else {
+		t.Overlay.clear(DataSpan(c.Num))
+	}
 }
 
 // truncate gives a collection a new number and no records; the old records
@@ -227,7 +231,11 @@ func (t *Tx) DropIndex(ns storage.Namespace, name string) error {
 
 // dropEntries removes the entries of an index.
 func (t *Tx) dropEntries(c *Coll, x *Index) {
-	t.Overlay.clear(IndexSpan(c.Num, x.Num))
+	if t.fork != nil {
+		t.fork.DropIndex(c.Num, x.Num)
+	} else {
+		t.Overlay.clear(IndexSpan(c.Num, x.Num))
+	}
 	c.Change.dropped = append(c.Change.dropped, x.Num)
 }
 

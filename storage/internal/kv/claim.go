@@ -48,7 +48,7 @@ func (t *Tx) verify(k claims.Key, unchanged func(present) (bool, error)) error {
 	}
 	defer latest.release()
 	ok, err := unchanged(present{
-		reader: reader{snap: latest.snap}, root: latest.root,
+		reader: latest.reader(), root: latest.root,
 		exact: func(c *Coll) (*Coll, error) { return latest.exactly(t.Ctx, c) },
 	})
 	if err == nil && !ok {
@@ -194,7 +194,7 @@ func (t *Tx) claimRecord(ns storage.Namespace, c *Coll, id storage.RecordID, old
 	}
 	before := old // the transaction has not written it before
 	if before == nil {
-		before, err = reader{snap: t.reader.snap}.stored(t.Ctx, base, id)
+		before, err = t.Start.reader().stored(t.Ctx, base, id)
 	}
 	if err == nil && t.Cluster != nil {
 		err = t.Cluster.ClaimRecord(c.Num, id)
@@ -277,7 +277,7 @@ func (t *Tx) keyTaken(ns storage.Namespace, base *Coll, name string, key []byte)
 		if x == nil {
 			return false, nil
 		}
-		id, err := reader{snap: s.snap}.Find(t.Ctx, c, x, key)
+		id, err := s.reader().Find(t.Ctx, c, x, key)
 		return id != 0, err
 	}
 	if taken, err := has(latest, now); err != nil || !taken {

@@ -88,7 +88,7 @@ func (h *collection) get(c *Coll, id storage.RecordID) (r storage.Record, ok boo
 	if err != nil || stored == nil {
 		return r, false, err
 	}
-	r, err = record(id, stored)
+	r, err = ParseRecord(id, stored)
 	return r, err == nil, err
 }
 
@@ -98,12 +98,39 @@ func (h *collection) GetMany(ids []storage.RecordID, fn func(storage.Record) boo
 		return err
 	}
 	c := h.at()
+	if h.tx.mem != nil {
+		return h.getOneByOne(c, ids, fn)
+	}
 	var b batch
 	for _, id := range ids {
 		b.add(c.Num, nil, max(id, 0))
 	}
 	_, err := b.read(h.tx.Ctx, h.tx.frozen(recordSpan(c.Num)), func(_ []byte, r storage.Record) bool { return fn(r) })
 	return err
+}
+
+// checkEvery is after how many records a read of many looks whether it should end.
+const checkEvery = 256
+
+// getOneByOne is GetMany over a store in memory.
+func (h *collection) getOneByOne(c *Coll, ids []storage.RecordID, fn func(storage.Record) bool) error {
+	for i, id := range ids {
+		if i%checkEvery == checkEvery-1 && h.tx.Ctx.Err() != nil {
+			return h.tx.Ctx.Err()
+		}
+		stored := h.tx.mem.Record(c.Num, id)
+		if stored == nil {
+			continue
+		}
+		r, err := ParseRecord(id, stored)
+		if err != nil {
+			return err
+		}
+		if !fn(r) {
+			return nil
+		}
+	}
+	return nil
 }
 
 // Find reads the first record with exactly this key.
@@ -259,12 +286,12 @@ func (h *collection) claim(id storage.RecordID) (c *Coll, old []byte, err error)
 func (h *collection) write(c *Coll, id storage.RecordID, old, stored []byte) (w storage.Written, err error) {
 	var now storage.Record
 	if old != nil {
-		if w.Old, err = record(id, old); err != nil {
+		if w.Old, err = ParseRecord(id, old); err != nil {
 			return storage.Written{}, err
 		}
 	}
 	if stored != nil {
-		if now, err = record(id, stored); err != nil {
+		if now, err = ParseRecord(id, stored); err != nil {
 			return storage.Written{}, err
 		}
 	}
@@ -354,6 +381,11 @@ func (t *Tx) apply(c *Coll, diffs []keydiff.Change, id storage.RecordID) (remove
 }
 
 func (t *Tx) AddEntry(c *Coll, x *Index, key []byte, id storage.RecordID) {
+	if t.fork != nil {
+		t.fork.AddEntry(c.Num, x.Num, key, id)
+		x.added(key)
+		return
+	}
 	stored := t.entryKey(c, x, key, id)
 	t.Overlay.Set(stored, empty)
 	x.fillGap(stored)
@@ -365,9 +397,12 @@ func (t *Tx) AddEntry(c *Coll, x *Index, key []byte, id storage.RecordID) {
 func (t *Tx) removeEntry(c *Coll, x *Index, key []byte, id storage.RecordID) {
 	x.Entries--
 	x.bytes -= int64(len(key)) + entryOverhead
-	if x.rowPerOrder {
+	switch {
+	case t.fork != nil:
+		t.fork.RemoveEntry(c.Num, x.Num, key, id)
+	case x.rowPerOrder:
 		t.delRow(c, x, x.Maker.Order(key))
-	} else {
+	default:
 		stored := t.entryKey(c, x, key, id)
 		t.Overlay.Delete(stored)
 		x.widenGap(stored)
@@ -375,12 +410,33 @@ func (t *Tx) removeEntry(c *Coll, x *Index, key []byte, id storage.RecordID) {
 }
 
 func (t *Tx) entryKey(c *Coll, x *Index, key []byte, id storage.RecordID) []byte {
-	t.Scratch.key = appendEntryKey(t.Scratch.key[:0], c.Num, x.Num, key, id)
+	t.Scratch.key = AppendEntryKey(t.Scratch.key[:0], c.Num, x.Num, key, id)
 	return t.arena.keep(t.Scratch.key)
 }
 
 // put stores or deletes (nil) a record after its index entries were changed.
 func (t *Tx) put(c *Coll, id storage.RecordID, was int, stored []byte, is int, fresh bool) {
+	if t.fork != nil {
+		t.fork.SetRecord(c.Num, id, stored)
+		c.Change.touch(id)
+	} else {
+		t.putKey(c, id, stored, fresh)
+	}
+	c.size += int64(is) - int64(was)
+	c.Change.Records = true
+	if stored == nil {
+		c.count--
+	} else {
+		c.LastID = max(c.LastID, id)
+		if fresh {
+			c.count++
+		}
+	}
+	t.Common.track(c.Num, id, t)
+}
+
+// putKey writes the key of a record.
+func (t *Tx) putKey(c *Coll, id storage.RecordID, stored []byte, fresh bool) {
 	t.Scratch.key = AppendRecordKey(t.Scratch.key[:0], c.Num, id)
 	key := t.arena.keep(t.Scratch.key)
 	if !fresh {
@@ -389,19 +445,11 @@ func (t *Tx) put(c *Coll, id storage.RecordID, was int, stored []byte, is int, f
 			t.renewed = append(t.renewed, key)
 		}
 	}
-	c.size += int64(is) - int64(was)
-	c.Change.Records = true
 	if stored == nil {
 		t.Overlay.Delete(key)
-		c.count--
 	} else {
 		t.Overlay.Set(key, stored)
-		c.LastID = max(c.LastID, id)
-		if fresh {
-			c.count++
-		}
 	}
-	t.Common.track(c.Num, id, t)
 }
 
 var _ storage.Collection = (*collection)(nil)

@@ -92,6 +92,7 @@ func (e *Engine) settle(t *Tx) error {
 	e.show(t.after)
 	for _, ch := range t.Changes {
 		ch.note(&e.ChangeNotes)
+		*ch = Change{}
 	}
 	return nil
 }
@@ -122,10 +123,18 @@ func (ch *Change) effective() bool {
 
 // CollectWrites collects what must be written.
 func (t *Tx) CollectWrites(w *WriteSet) {
-	t.Overlay.writes.Scan(func(key string, value []byte) bool {
-		w.Writes = append(w.Writes, Write{Key: bytesOf(key), Value: value})
-		return true
-	})
+	if t.fork != nil {
+		for _, ch := range t.Changes {
+			ch.collectRecords(t, w)
+		}
+		t.collectQuotes(w)
+		w.Fork = t.fork
+	} else {
+		t.Overlay.writes.Scan(func(key string, value []byte) bool {
+			w.Writes = append(w.Writes, Write{Key: bytesOf(key), Value: value})
+			return true
+		})
+	}
 	for _, ch := range t.Changes {
 		ch.gather(w)
 	}
@@ -140,7 +149,7 @@ func (ch *Change) gather(w *WriteSet) {
 	if ch.After == nil {
 		w.Delete(numberKey(spaceCatalog, ch.Before.Num))
 		w.Delete(numberKey(spaceStats, ch.Before.Num))
-		w.Drop(dataSpan(ch.Before.Num))
+		w.Drop(DataSpan(ch.Before.Num))
 		return
 	}
 	c := ch.After

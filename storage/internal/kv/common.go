@@ -15,6 +15,7 @@ type Common struct {
 	Claims   claims.Table // the claims of snapshot transactions of this process
 	cache    *valueCache  // nil if single reads are not kept
 	prepared preparations
+	resident bool // the store has its data in memory
 
 	Versions    atomic.Uint64 // the last version of a description
 	Commits     atomic.Int64

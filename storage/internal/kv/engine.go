@@ -34,6 +34,8 @@ type Options struct {
 	Watched func(storage.Namespace) bool
 	// Snapshots is how many snapshots of a shared store may be held open.
 	Snapshots int
+	// Rebuild says that the store has lost what can be derived. nil: it has all.
+	Rebuild *Rebuild
 }
 
 // Engine is a storage.Engine over a Store that belongs to this process alone.
@@ -97,6 +99,13 @@ func (e *Engine) load() (*Root, error) {
 		return nil, err
 	}
 	defer snap.Close()
+	_, e.common.resident = snap.(Resident)
+	if n, ok := e.store.(interface{ LastNumber() uint32 }); ok {
+		e.numbered(n.LastNumber())
+	}
+	if of := e.common.Options.Rebuild; of != nil {
+		return e.rebuild(snap, of)
+	}
 	r, byNum := NewRoot(), map[uint32]*Coll{}
 	err = e.loadSpace(snap, spaceCatalog, func(num uint32, v []byte) error {
 		c, err := ParseCatalog(num, v)
@@ -131,7 +140,7 @@ func (e *Engine) load() (*Root, error) {
 
 // loadSpace reads the rows that belong to numbers.
 func (e *Engine) loadSpace(snap Snapshot, space byte, fn func(num uint32, value []byte) error) error {
-	s := spanOf([]byte{space})
+	s := SpanOf([]byte{space})
 	it := snap.Scan(e.life, s.Lo, s.Hi, false)
 	var err error
 	for err == nil && it.Next() {
@@ -216,6 +225,7 @@ func (e *Engine) advance(r *Root) (*State, error) {
 		return nil, err
 	}
 	s := &State{root: r, snap: snap, place: 1, stamp: e.stamps}
+	s.mem, _ = snap.(Resident)
 	if e.writerState != nil {
 		s.place = e.writerState.place + 1
 		e.writerState.release()
@@ -373,12 +383,27 @@ func (e *Engine) Totals() (collections, records int64, err error) {
 		return 0, 0, err
 	}
 	defer s.release()
-	s.root.Collections.Scan(func(ce CatalogEntry) bool {
+	s.root.All(func(c *Coll) bool {
 		collections++
-		records += ce.Coll.count
+		records += c.count
 		return true
 	})
 	return collections, records, nil
+}
+
+// RecordBytes are the number of records and the size of their documents in the latest state; 0
+// when the engine is closed.
+func (e *Engine) RecordBytes() (records, bytes int64) {
+	s, err := e.latest()
+	if err != nil {
+		return 0, 0
+	}
+	defer s.release()
+	s.root.All(func(c *Coll) bool {
+		records, bytes = records+c.count, bytes+c.size
+		return true
+	})
+	return records, bytes
 }
 
 // Close syncs and releases everything. Waiting writers get storage.ErrClosed;

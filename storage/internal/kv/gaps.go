@@ -164,7 +164,7 @@ func (x *Index) noteGap(c *Coll, keys storage.KeyRange, out storage.RangeDeleted
 		if x.rowPerOrder {
 			return appendRowKey(nil, c.Num, x.Num, x.Maker.Order(key))
 		}
-		return appendEntryKey(nil, c.Num, x.Num, key, id)
+		return AppendEntryKey(nil, c.Num, x.Num, key, id)
 	}
 	n := gap{lo: spanIn(c, x, storage.KeyRange{Lo: keys.Lo}).Lo, hi: following(stored(out.Key, out.ID))}
 	if resumed(keys) {

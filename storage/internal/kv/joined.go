@@ -42,7 +42,7 @@ func (r reader) findJoined(ctx context.Context, j Joiner, c *Coll, x *Index, key
 	if stored == nil {
 		return rec, false, true, errors.New("the record of an index entry is missing")
 	}
-	rec, err = record(id, stored)
+	rec, err = ParseRecord(id, stored)
 	return rec, err == nil, true, err
 }
 
@@ -74,7 +74,7 @@ func (r reader) scanWithRecords(ctx context.Context, j Joiner, c *Coll, rg stora
 			continue
 		}
 		var rec storage.Record
-		if rec, err = record(id, stored); err == nil && !fn(key, rec) {
+		if rec, err = ParseRecord(id, stored); err == nil && !fn(key, rec) {
 			break
 		}
 	}

@@ -84,8 +84,8 @@ func appendIndexPrefix(b []byte, num, index uint32) []byte {
 // it is written so that a zero byte becomes 00 FF, and 00 01 ends it. So
 // entries sort by their keys and then by their ids.
 const (
-	escaped    = 0xff
-	terminator = 0x01
+	EntryZero = 0xff
+	EntryEnd  = 0x01
 )
 
 // appendEscaped appends an index key without its end.
@@ -95,19 +95,19 @@ func appendEscaped(b, key []byte) []byte {
 		if i < 0 {
 			return append(b, key...)
 		}
-		b = append(append(b, key[:i+1]...), escaped)
+		b = append(append(b, key[:i+1]...), EntryZero)
 		key = key[i+1:]
 	}
 }
 
 // appendEntry appends the part of an entry behind the index prefix.
 func appendEntry(b, key []byte, id storage.RecordID) []byte {
-	b = append(appendEscaped(b, key), 0, terminator)
+	b = append(appendEscaped(b, key), 0, EntryEnd)
 	return binary.BigEndian.AppendUint64(b, uint64(id))
 }
 
-// appendEntryKey appends the key of an index entry.
-func appendEntryKey(b []byte, num, index uint32, key []byte, id storage.RecordID) []byte {
+// AppendEntryKey appends the key of an index entry.
+func AppendEntryKey(b []byte, num, index uint32, key []byte, id storage.RecordID) []byte {
 	return appendEntry(appendIndexPrefix(b, num, index), key, id)
 }
 
@@ -121,7 +121,7 @@ func parseEntry(buf, entry []byte) (key []byte, id storage.RecordID, err error) 
 			return buf, 0, fmt.Errorf("an index entry is damaged: %x", entry)
 		}
 		key = append(key, entry[:i]...)
-		end := entry[i+1] == terminator
+		end := entry[i+1] == EntryEnd
 		entry = entry[i+2:]
 		if end {
 			break
@@ -150,14 +150,16 @@ func after(prefix []byte) []byte {
 	return nil
 }
 
-func spanOf(prefix []byte) Span { return Span{Lo: prefix, Hi: after(prefix)} }
+// SpanOf is all keys that begin with a prefix.
+func SpanOf(prefix []byte) Span { return Span{Lo: prefix, Hi: after(prefix)} }
 
-// dataSpan is everything that belongs to a collection but its description.
-func dataSpan(num uint32) Span { return spanOf(numberKey(spaceData, num)) }
+// DataSpan is everything that belongs to a collection but its description.
+func DataSpan(num uint32) Span { return SpanOf(numberKey(spaceData, num)) }
 
-func recordSpan(num uint32) Span { return spanOf(appendCollection(nil, num, kindRecord)) }
+func recordSpan(num uint32) Span { return SpanOf(appendCollection(nil, num, kindRecord)) }
 
-func IndexSpan(num, index uint32) Span { return spanOf(appendIndexPrefix(nil, num, index)) }
+// IndexSpan is all entries of an index.
+func IndexSpan(num, index uint32) Span { return SpanOf(appendIndexPrefix(nil, num, index)) }
 
 // OrderSpan is the part of an index whose keys begin with an Order.
 func OrderSpan(num, index uint32, order []byte) Span {

@@ -110,8 +110,13 @@ func (e *Engine) PrepareIndex(ctx context.Context, ns storage.Namespace, spec st
 		release()
 		return nil, err
 	}
-	x := newIndex(e.nextNumber(), maker)
-	if err = e.fill(ctx, p, c, x); err != nil {
+	x := e.common.newIndex(e.nextNumber(), maker)
+	if e.common.resident {
+		err = e.buildBeside(ctx, p, c, x)
+	} else {
+		err = e.fill(ctx, p, c, x)
+	}
+	if err != nil {
 		release()
 		return nil, err
 	}
@@ -170,6 +175,33 @@ func (e *Engine) endPreparation(p *preparation) {
 	if e.applyNow(e.life, &w) == nil {
 		_ = e.publish(s.root)
 	}
+}
+
+// buildBeside makes a prepared index in memory.
+func (e *Engine) buildBeside(ctx context.Context, p *preparation, c *Coll, x *Index) error {
+	install, failed := p.base.mem.Build(ctx, &Build{
+		Namespace: c.Info.Namespace, Num: c.Num, Indexes: []*Index{x}, Names: []string{p.spec.Name}, Threads: besideClients(),
+	})
+	if failed != nil {
+		return failed.Err
+	}
+	if err := e.lockWriter(ctx); err != nil {
+		return err
+	}
+	defer e.unlockWriter()
+	s, err := e.lastWritten()
+	if err != nil {
+		return err
+	}
+	defer s.release()
+	var w WriteSet
+	w.Set(numberKey(spaceBuilding, x.Num), binary.BigEndian.AppendUint32(nil, c.Num))
+	w.Fork = s.mem.Fork()
+	install(w.Fork)
+	if err := e.applyNow(ctx, &w); err != nil {
+		return err
+	}
+	return e.publish(s.root)
 }
 
 // fillBytes is the size of the parts in which the entries of a prepared index are written.
@@ -316,13 +348,17 @@ func (t *Tx) adopt(p *preparation, c *Coll) (*Index, error) {
 	x := new(Index)
 	p.index.copyTo(x)
 	before := t.Overlay
-	t.Overlay = &Overlay{}
-	if before.writes.Len() > 0 {
-		t.Overlay.writes = *before.writes.Copy()
+	if t.fork == nil {
+		t.Overlay = &Overlay{}
+		if before.writes.Len() > 0 {
+			t.Overlay.writes = *before.writes.Copy()
+		}
 	}
 	err := t.catchUp(p, c, x, ids)
 	if err != nil {
-		t.Overlay = before
+		if t.Overlay = before; t.fork != nil {
+			t.fork.UndoIndex(c.Num, x.Num)
+		}
 		return nil, err
 	}
 	c.Change.made = append(c.Change.made, x.Num)
@@ -349,7 +385,7 @@ func (t *Tx) changedSince(p *preparation) []storage.RecordID {
 
 // catchUp applies the changes of records to a prepared index.
 func (t *Tx) catchUp(p *preparation, c *Coll, x *Index, ids []storage.RecordID) error {
-	old := reader{snap: p.base.snap}
+	old := p.base.reader()
 	var keys [][]byte
 	for _, id := range ids {
 		r, ok, err := t.readFrom(old, c, id)
@@ -391,7 +427,7 @@ func (t *Tx) readFrom(from reader, c *Coll, id storage.RecordID) (r storage.Reco
 	if err != nil || stored == nil {
 		return r, false, err
 	}
-	r, err = record(id, stored)
+	r, err = ParseRecord(id, stored)
 	return r, err == nil, err
 }
 

@@ -16,6 +16,7 @@ type reader struct {
 	stamp   uint64      // of the snapshot
 	gapKeys int         // how far a scan must walk to note a gap; 0: there are no gaps
 	hint    ScanHint
+	mem     Resident // the snapshot, if it is in memory; otherwise nil
 }
 
 // getCached returns a value, which must not be changed, or nil. keep says that the value is likely to be read
@@ -81,6 +82,9 @@ func (r reader) frozen(s Span) reader {
 
 // stored reads the value of a record.
 func (r reader) stored(ctx context.Context, c *Coll, id storage.RecordID) ([]byte, error) {
+	if r.mem != nil {
+		return r.mem.Record(c.Num, id), nil
+	}
 	if id <= 0 {
 		return nil, nil
 	}
@@ -90,10 +94,13 @@ func (r reader) stored(ctx context.Context, c *Coll, id storage.RecordID) ([]byt
 
 // storedOnce reads the value of a record that is about to change.
 func (r reader) storedOnce(ctx context.Context, c *Coll, id storage.RecordID) ([]byte, error) {
-	var room [recordPrefix + idSize]byte
+	if r.mem != nil {
+		return r.mem.Record(c.Num, id), nil
+	}
 	if id <= 0 {
 		return nil, nil
 	}
+	var room [recordPrefix + idSize]byte
 	return r.getCached(ctx, AppendRecordKey(room[:0], c.Num, id), false)
 }
 
@@ -102,6 +109,9 @@ func (r reader) storedOnce(ctx context.Context, c *Coll, id storage.RecordID) ([
 func (r reader) Find(ctx context.Context, c *Coll, x *Index, key []byte) (id storage.RecordID, err error) {
 	if x.rowPerOrder {
 		return r.findRow(ctx, c, x, key)
+	}
+	if r.mem != nil {
+		return r.mem.Find(c.Num, x.Num, x.Maker, key), nil
 	}
 	var room [128]byte
 	lo := appendIndexPrefix(room[:0], c.Num, x.Num)
@@ -128,8 +138,15 @@ func (r reader) Find(ctx context.Context, c *Coll, x *Index, key []byte) (id sto
 // greatest returns the key of the last entry of an index, of a unique one the
 // Order. It is empty if there are no entries.
 func (r reader) greatest(ctx context.Context, c *Coll, x *Index) ([]byte, error) {
-	it := r.scan(ctx, IndexSpan(c.Num, x.Num), true)
 	key, err := []byte{}, error(nil)
+	if r.mem != nil {
+		r.mem.EachEntry(c.Num, x.Num, storage.KeyRange{Reverse: true}, func(k []byte, _ storage.RecordID) bool {
+			key = append(key, k...)
+			return false
+		})
+		return key, nil
+	}
+	it := r.scan(ctx, IndexSpan(c.Num, x.Num), true)
 	if it.Next() {
 		if key = append(key, it.Key()[entryPrefix:]...); !x.rowPerOrder {
 			key, _, err = parseEntry(nil, key)
@@ -172,6 +189,10 @@ type ScanHint struct {
 
 // ScanRecords walks records within a range until fn returns false.
 func (r reader) ScanRecords(ctx context.Context, c *Coll, rg storage.Range, fn func(storage.Record) bool) error {
+	if r.mem != nil {
+		r.mem.EachRecord(c.Num, rg, fn)
+		return nil
+	}
 	low, high := rg.After+1, rg.Until
 	if rg.Reverse {
 		low, high = rg.Until, rg.After-1
@@ -217,7 +238,7 @@ func (r reader) scanLast(ctx context.Context, c *Coll, low storage.RecordID, fn 
 	stored, err := r.stored(ctx, c, c.LastID)
 	if err == nil && stored != nil {
 		var rec storage.Record
-		if rec, err = record(c.LastID, stored); err == nil && !fn(rec) {
+		if rec, err = ParseRecord(c.LastID, stored); err == nil && !fn(rec) {
 			return nil
 		}
 	}
@@ -264,7 +285,7 @@ func walkRecords(it Iterator, fn func(storage.Record) bool) error {
 		if err != nil {
 			return err
 		}
-		rec, err := record(id, copies.keep(v))
+		rec, err := ParseRecord(id, copies.keep(v))
 		if err != nil {
 			return err
 		}
@@ -315,10 +336,10 @@ func entrySpan(c *Coll, x *Index, r storage.KeyRange) Span {
 		return s
 	}
 	if r.Reverse {
-		if end := appendEntryKey(nil, c.Num, x.Num, r.AfterKey, r.AfterID); bytes.Compare(end, s.Hi) < 0 {
+		if end := AppendEntryKey(nil, c.Num, x.Num, r.AfterKey, r.AfterID); bytes.Compare(end, s.Hi) < 0 {
 			s.Hi = end
 		}
-	} else if begin := appendEntryKey(nil, c.Num, x.Num, r.AfterKey, r.AfterID+1); bytes.Compare(begin, s.Lo) > 0 {
+	} else if begin := AppendEntryKey(nil, c.Num, x.Num, r.AfterKey, r.AfterID+1); bytes.Compare(begin, s.Lo) > 0 {
 		s.Lo = begin
 	}
 	return s
@@ -328,6 +349,10 @@ func entrySpan(c *Coll, x *Index, r storage.KeyRange) Span {
 func (r reader) scanEntries(ctx context.Context, c *Coll, x *Index, rg storage.KeyRange, fn func(key []byte, id storage.RecordID) bool) error {
 	if x.rowPerOrder {
 		return r.scanRows(ctx, c, x, rg, fn)
+	}
+	if r.mem != nil {
+		r.mem.EachEntry(c.Num, x.Num, rg, fn)
+		return nil
 	}
 	s := entrySpan(c, x, rg)
 	if bytes.Compare(s.Lo, s.Hi) >= 0 {
@@ -394,7 +419,7 @@ func (b *batch) read(ctx context.Context, r reader, fn func(key []byte, r storag
 	more = true
 	rerr := r.getMany(ctx, b.records, func(i int, stored []byte) bool {
 		var rec storage.Record
-		if rec, err = record(b.ids[i], stored); err == nil {
+		if rec, err = ParseRecord(b.ids[i], stored); err == nil {
 			more = fn(b.key(i), rec)
 		}
 		return more && err == nil
@@ -414,7 +439,11 @@ func (r reader) scanJoined(ctx context.Context, c *Coll, x *Index, rg storage.Ke
 // scanJoinedMax is scanJoined for a caller that takes about most entries; 0: it is
 // not known how many. It reads no more records at a time than are wanted.
 func (r reader) scanJoinedMax(ctx context.Context, c *Coll, x *Index, rg storage.KeyRange, max int, fn func(key []byte, r storage.Record) bool) error {
-	if j, ok := r.snap.(Joiner); ok && !r.Overlay.Has(dataSpan(c.Num)) {
+	if r.mem != nil {
+		r.mem.EachEntryRecord(c.Num, x.Num, rg, fn)
+		return nil
+	}
+	if j, ok := r.snap.(Joiner); ok && !r.Overlay.Has(DataSpan(c.Num)) {
 		s := entrySpan(c, x, rg)
 		if bytes.Compare(s.Lo, s.Hi) >= 0 {
 			return nil

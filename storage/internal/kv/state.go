@@ -5,19 +5,16 @@ import (
 	"context"
 	"sync/atomic"
 
-	"github.com/tidwall/btree"
-
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/internal/recent"
 )
-
-// degree of the tree of collections. Small nodes make copies cheap.
-const degree = 8
 
 // State is a state after a commit: the collections, and a snapshot of the store
 // that belongs to them. Those who read it hold it.
 type State struct {
 	root  *Root
 	snap  Snapshot
+	mem   Resident     // the snapshot, if it is in memory; otherwise nil
 	place uint64       // the place in the sequence of states
 	stamp uint64       // the stamp of the last commit that the state contains
 	refs  atomic.Int64 // the number of those who hold the state
@@ -40,6 +37,9 @@ func (s *State) Init(r *Root, snap Snapshot) {
 
 // hold takes a reference. It returns false if the last one has been released.
 func (s *State) hold() bool {
+	if s.mem != nil { // it needs no closing
+		return true
+	}
 	for {
 		n := s.refs.Load()
 		if n == 0 {
@@ -52,21 +52,18 @@ func (s *State) hold() bool {
 }
 
 func (s *State) release() {
-	if s.refs.Add(-1) == 0 {
+	if s.mem == nil && s.refs.Add(-1) == 0 {
 		s.snap.Close()
 	}
 }
 
+// reader reads the state.
+func (s *State) reader() reader { return reader{snap: s.snap, mem: s.mem} }
+
 // Root is one state of all collections. It is immutable once published; a
 // writer works on a fork.
 type Root struct {
-	Collections *btree.BTreeG[CatalogEntry]
-}
-
-// CatalogEntry is a collection under its name.
-type CatalogEntry struct {
-	ns   storage.Namespace
-	Coll *Coll
+	names recent.Map[storage.Namespace, Coll]
 }
 
 // Coll describes a collection in one state. It is immutable once published; a
@@ -134,31 +131,43 @@ type Change struct {
 	// made are the indexes that were built beside the transaction, whose marks go
 	// with its commit, and dropped those whose entries go.
 	made, dropped []uint32
+	// Of a store in memory:
+	written []storage.RecordID   // the records that the transaction has written
+	few     [16]storage.RecordID // where written begins: a group has about ten small updates
+	first   int                  // the position of the first of them among the writes of the commit
 }
 
-func catalogLess(a, b CatalogEntry) bool {
-	if a.ns.DB != b.ns.DB {
-		return a.ns.DB < b.ns.DB
+// touch notes that a record was written.
+func (ch *Change) touch(id storage.RecordID) {
+	if ch.written == nil {
+		ch.written = ch.few[:0]
 	}
-	return a.ns.Coll < b.ns.Coll
+	ch.written = append(ch.written, id)
 }
 
-func NewRoot() *Root {
-	return &Root{Collections: btree.NewBTreeGOptions(catalogLess, btree.Options{Degree: degree, NoLocks: true})}
+func namespaceLess(a, b storage.Namespace) bool {
+	if a.DB != b.DB {
+		return a.DB < b.DB
+	}
+	return a.Coll < b.Coll
 }
 
-// Fork returns a copy-on-write copy of a published state. Copy gives the tree
-// it copies a new identity too, which would be a race between two writers that
-// fork the same tree; so it is called on a private header.
-func (r *Root) Fork() *Root {
-	header := *r.Collections
-	return &Root{Collections: header.Copy()}
+func NewRoot() *Root { return &Root{names: recent.New[storage.Namespace, Coll](namespaceLess)} }
+
+// Fork returns a copy-on-write copy of a published state.
+func (r *Root) Fork() *Root { return &Root{names: r.names.Fork()} }
+
+// Get returns the collection of a name, or nil.
+func (r *Root) Get(ns storage.Namespace) *Coll { return r.names.Get(ns) }
+
+// Each calls fn with the collections from a name on, in the order of their names, until it
+// returns false.
+func (r *Root) Each(from storage.Namespace, fn func(*Coll) bool) {
+	r.names.Each(from, func(_ storage.Namespace, c *Coll) bool { return fn(c) })
 }
 
-func (r *Root) Get(ns storage.Namespace) *Coll {
-	e, _ := r.Collections.Get(CatalogEntry{ns: ns})
-	return e.Coll
-}
+// All calls fn with all collections, in the order of their names, until it returns false.
+func (r *Root) All(fn func(*Coll) bool) { r.Each(storage.Namespace{}, fn) }
 
 // find finds the latest state of base under its name, or under the name that a
 // transaction has given it.
@@ -172,24 +181,39 @@ func (r *Root) find(ns storage.Namespace, base *Coll) *Coll {
 }
 
 func (r *Root) Set(c *Coll) {
-	r.Collections.Set(CatalogEntry{ns: c.Info.Namespace, Coll: c})
+	r.names.Set(c.Info.Namespace, c)
 }
 
 func (r *Root) Remove(ns storage.Namespace) {
-	r.Collections.Delete(CatalogEntry{ns: ns})
+	r.names.Delete(ns)
 }
 
 // clone makes a private copy to be changed.
-func (c *Coll) clone(ch *Change) *Coll {
-	d := *c
-	d.Change = ch
-	d.Indexes = make([]*Index, len(c.Indexes))
-	all := make([]Index, len(c.Indexes))
-	for i, x := range c.Indexes {
-		x.copyTo(&all[i])
-		d.Indexes[i] = &all[i]
+func (c *Coll) clone() *Coll {
+	d := &cloned{coll: *c}
+	d.coll.Indexes = d.few[:0]
+	if len(c.Indexes) > len(d.few) {
+		d.coll.Indexes = make([]*Index, 0, len(c.Indexes))
 	}
-	return &d
+	for i, x := range c.Indexes {
+		y := &d.first
+		if i > 0 {
+			y = new(Index)
+		}
+		x.copyTo(y)
+		d.coll.Indexes = append(d.coll.Indexes, y)
+	}
+	d.coll.Change = &d.change
+	return &d.coll
+}
+
+// cloned is a collection with its parts in one piece of memory. That includes the change,
+// which is cleared when it is of no use any more: it must not keep the former state.
+type cloned struct {
+	coll   Coll
+	first  Index
+	few    [2]*Index
+	change Change
 }
 
 // Index finds an index by name.

@@ -59,6 +59,12 @@ type Iterator interface {
 type WriteSet struct {
 	Writes []Write
 	Drops  []Span
+	// Quotes are parts of values that other writes have as well, in the order of By and At.
+	// Those of one record do not overlap.
+	Quotes []Quote
+	// Fork is the state with all that is written, but for descriptions, statistics and marks,
+	// if the store has its data in memory. Otherwise it is nil.
+	Fork Fork
 	// Fresh reports whether the key of a record or an entry is certainly new. May be nil.
 	Fresh func(key []byte) bool
 }

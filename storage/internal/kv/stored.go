@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
@@ -21,12 +20,17 @@ func makeStored(doc value.Doc, ts int64) []byte {
 
 var errDamagedRecord = errors.New("a record is damaged")
 
-// record makes a Record of a stored value.
-func record(id storage.RecordID, stored []byte) (storage.Record, error) {
+// ParseRecord makes a Record of a stored value, which it does not copy.
+func ParseRecord(id storage.RecordID, stored []byte) (storage.Record, error) {
 	if len(stored) < 8 {
 		return storage.Record{}, fmt.Errorf("record %d: %w", id, errDamagedRecord)
 	}
-	return storage.Record{ID: id, TS: int64(binary.LittleEndian.Uint64(stored)), Doc: value.Doc(slices.Clip(stored[8:]))}, nil
+	return StoredRecord(id, stored), nil
+}
+
+// StoredRecord is ParseRecord for a value that is known to be whole.
+func StoredRecord(id storage.RecordID, stored []byte) storage.Record {
+	return storage.Record{ID: id, TS: int64(binary.LittleEndian.Uint64(stored)), Doc: value.Doc(stored[8:len(stored):len(stored)])}
 }
 
 // CatalogDoc is the catalog entry of a collection.
@@ -154,7 +158,8 @@ func (c *Coll) ReadStats(row []byte) error {
 // WithStats returns a copy with the statistics of a row, as of the commit with a stamp. If
 // that is not newer than what is known, more is known.
 func (c *Coll) WithStats(stamp uint64, row []byte) (*Coll, error) {
-	d := c.clone(nil)
+	d := c.clone()
+	d.Change = nil
 	d.Estimated = false
 	if stamp == c.Stamp {
 		return d, nil

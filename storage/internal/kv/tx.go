@@ -19,18 +19,21 @@ type Tx struct {
 	Start  *State // the state on which it began
 	Root   *Root
 	Done   bool
+	first  collection // the handle of the first collection that is opened
 
 	// Of an Update or a snapshot transaction:
 	writable    bool
 	touched     int32 // the number of attempts to write
 	Changes     []*Change
 	Scratch     *Scratch
+	fork        Fork            // what the transaction has written in memory; nil: its writes are in the Overlay
 	arena       arena           // memory for keys and rows
 	written     []writtenRecord // records written in collections with an index that is being prepared
 	overwritten []uint64        // hashes of the keys in the cache whose values change
 	renewed     [][]byte        // keys of records that are updated
-	Txn         *Txn            // the snapshot transaction that this is; nil: it is none
-	Replays     *Txn            // the snapshot transaction that this Update commits, or nil
+	quotes      []pendingQuote
+	Txn         *Txn // the snapshot transaction that this is; nil: it is none
+	Replays     *Txn // the snapshot transaction that this Update commits, or nil
 
 	// Of an Update between Commit and Settle:
 	after *State       // the state after the commit
@@ -60,6 +63,7 @@ func (s *Scratch) Release() {
 	clear(s.Writes.Writes)
 	clear(s.Writes.Drops)
 	s.Writes.Writes, s.Writes.Drops, s.Writes.Fresh = s.Writes.Writes[:0], s.Writes.Drops[:0], nil
+	s.Writes.Quotes, s.Writes.Fork = s.Writes.Quotes[:0], nil
 	if cap(s.Writes.Writes) > 1<<12 {
 		s.Writes = WriteSet{}
 	}
@@ -92,7 +96,16 @@ func (e *Engine) beginWrite(ctx context.Context) (*Tx, error) {
 
 // on makes a transaction on a state, and takes over the reference to it.
 func (e *Engine) on(ctx context.Context, base *State) *Tx {
-	return &Tx{Common: &e.common, Ctx: ctx, Start: base, Root: base.root, reader: reader{snap: base.snap, cache: e.common.cache, stamp: base.stamp, gapKeys: e.common.Options.GapKeys}}
+	t := new(Tx)
+	e.beginOn(t, ctx, base)
+	return t
+}
+
+// beginOn makes t a transaction on a state.
+func (e *Engine) beginOn(t *Tx, ctx context.Context, base *State) {
+	o := &e.common.Options
+	t.Common, t.Ctx, t.Start, t.Root, t.Done = &e.common, ctx, base, base.root, false
+	t.reader = reader{snap: base.snap, mem: base.mem, cache: e.common.cache, stamp: base.stamp, gapKeys: o.GapKeys}
 }
 
 // Init completes a transaction of a store that other servers use, too. It takes over the
@@ -104,7 +117,12 @@ func (t *Tx) Init(ctx context.Context, e *Common, base *State, cluster ClusterTx
 // MakeWritable makes a transaction writable.
 func (t *Tx) MakeWritable(s *Scratch) *Tx {
 	t.Root, t.writable, t.Scratch = t.Start.root.Fork(), true, s
-	t.Overlay = new(Overlay)
+	if t.mem != nil {
+		t.fork = t.mem.Fork()
+		t.mem = t.fork
+	} else {
+		t.Overlay = new(Overlay)
+	}
 	return t
 }
 
@@ -156,12 +174,12 @@ func (t *Tx) Own(ns storage.Namespace) (*Coll, error) {
 	if err := t.claimCollection(ns, c); err != nil {
 		return nil, err
 	}
-	ch := &Change{Before: c}
-	ch.After = c.clone(ch)
-	ch.After.Estimated = false
-	t.Changes = append(t.Changes, ch)
-	t.Root.Set(ch.After)
-	return ch.After, nil
+	own := c.clone()
+	own.Change.Before, own.Change.After = c, own
+	own.Estimated = false
+	t.Changes = append(t.Changes, own.Change)
+	t.Root.Set(own)
+	return own, nil
 }
 
 // exactly returns a collection with its exact statistics.
@@ -192,6 +210,10 @@ func (t *Tx) Collection(ns storage.Namespace) (storage.Collection, error) {
 		}
 		return nil, storage.ErrNotFound
 	}
+	if t.first.tx == nil {
+		t.first = collection{tx: t, ns: ns, seen: c}
+		return &t.first, nil
+	}
 	return &collection{tx: t, ns: ns, seen: c}, nil
 }
 
@@ -204,11 +226,11 @@ func (t *Tx) Collections(db string) ([]*storage.Info, error) {
 		return nil, err
 	}
 	var infos []*storage.Info
-	t.Root.Collections.Ascend(CatalogEntry{ns: storage.Namespace{DB: db}}, func(e CatalogEntry) bool {
-		if db != "" && e.ns.DB != db {
+	t.Root.Each(storage.Namespace{DB: db}, func(c *Coll) bool {
+		if db != "" && c.Info.Namespace.DB != db {
 			return false
 		}
-		infos = append(infos, e.Coll.Info)
+		infos = append(infos, c.Info)
 		return true
 	})
 	return infos, nil
@@ -225,8 +247,9 @@ func (t *Tx) Databases(from string, each func(db string) bool) error {
 	}
 	for more := true; more; {
 		more = false
-		t.Root.Collections.Ascend(CatalogEntry{ns: storage.Namespace{DB: from}}, func(e CatalogEntry) bool {
-			more, from = each(e.ns.DB), e.ns.DB+"\x00" // names have no zero bytes
+		t.Root.Each(storage.Namespace{DB: from}, func(c *Coll) bool {
+			db := c.Info.Namespace.DB
+			more, from = each(db), db+"\x00" // names have no zero bytes
 			return false
 		})
 	}

@@ -16,17 +16,18 @@ import (
 // the record, followed by the tails of the record's keys with this Order, each
 // after its length; nothing follows if there is one key, without a tail.
 //
-// An index that becomes unique later keeps an entry for each key and id.
+// An index that becomes unique later keeps an entry for each key and id. So does each index of
+// a store that other servers use, too, where one statement follows an entry to the record
+// with whose id it ends, and of a store in memory, where a search costs next to nothing.
 
 // newIndex makes an index without entries.
-func newIndex(num uint32, maker storage.Index) *Index {
-	return &Index{Num: num, Maker: maker, rowPerOrder: maker.Unique()}
+func (e *Common) newIndex(num uint32, maker storage.Index) *Index {
+	return &Index{Num: num, Maker: maker, rowPerOrder: maker.Unique() && !e.resident}
 }
 
-// NewIndex makes an index without entries. If other servers use the store each entry is a
-// row whose key ends with the id of its record, so that one statement follows it.
+// NewIndex makes an index without entries.
 func (t *Tx) NewIndex(maker storage.Index) *Index {
-	x := newIndex(t.number(), maker)
+	x := t.Common.newIndex(t.number(), maker)
 	x.rowPerOrder = x.rowPerOrder && t.Cluster == nil
 	return x
 }

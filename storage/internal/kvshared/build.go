@@ -165,8 +165,8 @@ func (b *build) left(c *kv.Coll) int {
 
 // builds reports whether a collection matches.
 func (c *catalog) builds(match func(*kv.Coll) bool) (found bool) {
-	c.root.Collections.Scan(func(ce kv.CatalogEntry) bool {
-		found = len(ce.Coll.Building) > 0 && match(ce.Coll)
+	c.root.All(func(of *kv.Coll) bool {
+		found = len(of.Building) > 0 && match(of)
 		return !found
 	})
 	return found
@@ -176,8 +176,8 @@ func (c *catalog) builds(match func(*kv.Coll) bool) (found bool) {
 func (e *Engine) removeBuilds(ctx context.Context, match func(c *kv.Coll, b kv.BuildingIndex, x *kv.Index) bool) error {
 	return e.update(ctx, nil, func(t *kv.Tx) error {
 		var list []*kv.Coll
-		t.Root.Collections.Scan(func(ce kv.CatalogEntry) bool {
-			if c := ce.Coll; c.FindBuilding(func(b kv.BuildingIndex, x *kv.Index) bool { return match(c, b, x) }) >= 0 {
+		t.Root.All(func(c *kv.Coll) bool {
+			if c.FindBuilding(func(b kv.BuildingIndex, x *kv.Index) bool { return match(c, b, x) }) >= 0 {
 				list = append(list, c)
 			}
 			return true

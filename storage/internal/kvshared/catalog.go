@@ -42,10 +42,10 @@ func (e *Engine) follow(h Head, rows []StatsRow) (news bool, err error) {
 // renewed returns the collections with newer statistics; nil if none are newer.
 func renewed(now *kv.Root, rows map[uint32]StatsRow) (next *kv.Root, err error) {
 	var list []*kv.Coll
-	now.Collections.Scan(func(ce kv.CatalogEntry) bool {
-		if row, ok := rows[ce.Coll.Num]; ok && ce.Coll.Stamp < uint64(row.Version) {
+	now.All(func(old *kv.Coll) bool {
+		if row, ok := rows[old.Num]; ok && old.Stamp < uint64(row.Version) {
 			var c *kv.Coll
-			if c, err = ce.Coll.WithStats(uint64(row.Version), row.Row); err == nil {
+			if c, err = old.WithStats(uint64(row.Version), row.Row); err == nil {
 				c.Estimated = true
 				list = append(list, c)
 			}
@@ -86,8 +86,8 @@ func (e *Engine) reload(ctx context.Context) error {
 // same.
 func (e *Engine) changed(before *kv.Root, rows []CatalogRow) (*kv.Root, error) {
 	byNum := map[uint32]*kv.Coll{}
-	before.Collections.Scan(func(ce kv.CatalogEntry) bool {
-		byNum[ce.Coll.Num] = ce.Coll
+	before.All(func(c *kv.Coll) bool {
+		byNum[c.Num] = c
 		return true
 	})
 	next := kv.NewRoot()
