@@ -21,7 +21,7 @@ var newer = []struct {
 	engine, file string
 	old, new     string // in the file
 }{
-	{"bunt", "duskdb.bunt", "duskdb-bunt-3\n", "duskdb-bunt-9\n"},
+	{"bunt", "duskdb.bunt", "duskdb-bunt-4\n", "duskdb-bunt-9\n"},
 	{"bunt", "duskdb.state", "duskdb-state-1\n", "duskdb-state-9\n"},
 	{"pebble", "duskdb.pebble", "duskdb-pebble-2\n", "duskdb-pebble-9\n"},
 }

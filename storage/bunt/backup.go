@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/internal/mem"
 )
 
 var _ storage.Backuper = (*Engine)(nil)
@@ -17,28 +18,28 @@ var _ storage.Backuper = (*Engine)(nil)
 // the engine's own. It fails if the path exists, and removes an incomplete
 // backup if it fails later.
 func (e *Engine) Backup(ctx context.Context, dir string) (storage.Backup, error) {
-	pinned := e.root.Load()
-	if pinned == nil {
+	if e.life.Err() != nil {
 		return storage.Backup{}, storage.ErrClosed
 	}
+	state := e.store.snapshot()
 	if err := os.Mkdir(dir, directoryMode(e.opts.FileMode)); err != nil {
 		if errors.Is(err, os.ErrExist) {
 			err = fmt.Errorf("%s: %w", dir, storage.ErrPathExists)
 		}
 		return storage.Backup{}, err
 	}
-	info, err := e.backup(ctx, pinned, dir)
+	info, err := e.backup(ctx, state, dir)
 	if err != nil {
 		return storage.Backup{}, errors.Join(err, os.RemoveAll(dir))
 	}
 	return info, nil
 }
 
-// backup writes the pinned state to a temporary file in the new directory and
+// backup writes a state to a temporary file in the new directory and
 // renames it when it is complete and synced.
-func (e *Engine) backup(ctx context.Context, pinned *root, dir string) (info storage.Backup, err error) {
+func (e *Engine) backup(ctx context.Context, state *mem.Snapshot, dir string) (info storage.Backup, err error) {
 	temp, path := filepath.Join(dir, tempName), filepath.Join(dir, logName)
-	written, err := e.writeCopy(ctx, temp, pinned)
+	written, err := e.writeCopy(ctx, temp, header{next: 1}, state)
 	if err == nil {
 		err = e.disk.writeState(dir, written)
 	}
@@ -51,10 +52,7 @@ func (e *Engine) backup(ctx context.Context, pinned *root, dir string) (info sto
 		return info, err
 	}
 	info.Bytes = written.bytes
-	pinned.all(func(c *coll) {
-		info.Collections++
-		info.Records += int64(c.records.Len())
-	})
+	info.Collections, info.Records = state.Counts()
 	return info, e.disk.syncPath(dir, filepath.Dir(dir))
 }
 
@@ -79,8 +77,16 @@ func Restore(from, to string, indexer storage.Indexer) (*Report, error) {
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return r, err
 	}
-	temp := filepath.Join(to, tempName)
-	err = copyFile(filepath.Join(from, logName), temp)
+	temp, base := filepath.Join(to, tempName), filepath.Join(from, logName)
+	numbers, err := numbersOf(base)
+	for _, n := range numbers {
+		if err == nil {
+			err = copyFile(segmentPath(base, n), segmentPath(filepath.Join(to, logName), n))
+		}
+	}
+	if err == nil {
+		err = copyFile(base, temp)
+	}
 	if err == nil && r.state.bytes > 0 {
 		err = (*disk)(nil).writeState(to, r.state)
 	}

@@ -11,9 +11,8 @@ import (
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage"
-	"github.com/duskdb/duskdb/storage/internal/claims"
 	"github.com/duskdb/duskdb/storage/internal/datadir"
-	"github.com/duskdb/duskdb/storage/internal/share"
+	"github.com/duskdb/duskdb/storage/internal/kv"
 )
 
 // Name is the name of the engine.
@@ -77,34 +76,27 @@ type Options struct {
 	// "state" of the state file and "reserve". If it returns an error, the
 	// operation fails with it. It is for tests.
 	Fault func(step, path string) error
+	// maxReopened replaces the constant in tests, if it is not 0.
+	maxReopened int64
 	// spans returns the size of the disk in tests.
 	spans func(dir string) (total, free int64, err error)
 	// Logger receives messages about background work.
 	Logger func(format string, args ...any)
 }
 
-// Engine is a storage.Engine over BuntDB.
+// Engine is a storage.Engine in memory with a log on disk.
 type Engine struct {
-	storage.Alone
-	storage.ChangeNotes
-	opts     Options
-	disk     *disk
-	dir      *os.File // the locked lock file
-	root     atomic.Pointer[root]
-	writer   chan struct{} // holds one token: the right to write
-	shared   share.Queue
-	log      *journal // guarded by writer
-	sync     *syncer
-	scratch  scratch // guarded by writer
-	stamps   uint64  // the last stamp that a commit has given; guarded by writer
-	claims   claims.Table
-	prepared preparations
+	*kv.Engine
+	store *store
 
-	versions     atomic.Uint64 // of descriptions of collections
-	commits      atomic.Int64
-	commitTimes  storage.Durations
-	snapshots    atomic.Int64
-	recoveredCut int64
+	opts Options
+	disk *disk
+	dir  *os.File // the locked lock file
+	log  *journal // guarded by store.mu
+	sync *syncer
+
+	commits      atomic.Int64 // written to the log
+	recoveredCut int64        // bytes of an incomplete commit that were removed on open
 	noted        noted
 	reserve      reserve
 	repair       *Repair // the result of a repair on open, or nil
@@ -117,16 +109,8 @@ type Engine struct {
 	wake        chan struct{}   // wakes the maintenance goroutine
 	life        context.Context // ends with Close
 	end         context.CancelFunc
-	closing     sync.Once
-	closeErr    error
 	background  sync.WaitGroup
 }
-
-var (
-	_ storage.Engine       = (*Engine)(nil)
-	_ storage.Sharer       = (*Engine)(nil)
-	_ storage.ChangeLister = (*Engine)(nil)
-)
 
 // Open opens the engine. It removes an incomplete commit that a crash left at
 // the end of the log.
@@ -139,13 +123,11 @@ func Open(opts Options) (*Engine, error) {
 	}
 	opts.setDefaults()
 	e := &Engine{
-		opts:   opts,
-		disk:   &disk{fault: opts.Fault, mode: opts.FileMode, spans: opts.spans},
-		writer: make(chan struct{}, 1),
-		wake:   make(chan struct{}, 1),
+		opts: opts,
+		disk: &disk{fault: opts.Fault, mode: opts.FileMode, spans: opts.spans},
+		wake: make(chan struct{}, 1),
 	}
 	e.life, e.end = context.WithCancel(context.Background())
-	e.writer <- struct{}{}
 	if err := e.open(); err != nil {
 		e.abandon()
 		return nil, err
@@ -194,9 +176,7 @@ func (e *Engine) open() error {
 			return err
 		}
 		path = filepath.Join(e.opts.Path, logName)
-		if err := e.disk.narrow(path); err != nil {
-			e.opts.Logger("storage: %v", err)
-		}
+		e.narrowAll(path)
 		e.reserve.open(e.opts.Path, e.disk)
 	}
 	if err := e.openLog(path); err != nil {
@@ -215,6 +195,16 @@ func (e *Engine) open() error {
 // repair.
 func (e *Engine) Repaired() *Repair { return e.repair }
 
+// narrowAll removes permissions of the files of a log that new files do not have.
+func (e *Engine) narrowAll(base string) {
+	numbers, _ := numbersOf(base) // opening the files reports an error
+	for _, n := range append([]uint32{0}, numbers...) {
+		if err := e.disk.narrow(segmentPath(base, n)); err != nil {
+			e.opts.Logger("storage: %v", err)
+		}
+	}
+}
+
 // abandon releases the resources of a failed Open.
 func (e *Engine) abandon() {
 	e.end()
@@ -229,98 +219,7 @@ func (e *Engine) abandon() {
 	}
 }
 
-// View runs fn on the latest committed state.
-func (e *Engine) View(ctx context.Context, fn func(storage.Tx) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	t := &tx{e: e, ctx: ctx, root: e.root.Load()}
-	if t.root == nil {
-		return storage.ErrClosed
-	}
-	defer func() { t.done = true }()
-	return fn(t)
-}
-
-// Update runs fn as the only writer and commits unless it fails.
-func (e *Engine) Update(ctx context.Context, fn func(storage.Tx) error) error {
-	return e.update(ctx, func(t *tx) error { return fn(t) })
-}
-
-func (e *Engine) update(ctx context.Context, fn func(*tx) error) error {
-	if err := e.lockWriter(ctx); err != nil {
-		return err
-	}
-	defer e.unlockWriter()
-	t := e.newTx(ctx, &e.scratch)
-	defer func() { t.done = true }()
-	if err := fn(t); err != nil {
-		return err
-	}
-	return e.commit(t)
-}
-
-// lockWriter waits for the write lock, and for an open engine.
-func (e *Engine) lockWriter(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	select {
-	case <-e.writer:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	if e.root.Load() == nil {
-		e.unlockWriter()
-		return storage.ErrClosed
-	}
-	return nil
-}
-
-func (e *Engine) unlockWriter() { e.writer <- struct{}{} }
-
-// commit writes to the log and then publishes the new state.
-func (e *Engine) commit(t *tx) error {
-	if ops := t.ops(); len(ops) > 0 {
-		began := clock.System().Now()
-		err := e.writeCommit(t, ops)
-		t.scratch.release()
-		if err != nil {
-			return err
-		}
-		took := clock.System().Now().Sub(began)
-		e.log.took(took)
-		e.commitTimes.Observe(took)
-		e.commits.Add(1)
-	}
-	if len(t.changes) == 0 {
-		return nil
-	}
-	e.stamps++
-	t.seal(e.stamps)
-	e.root.Store(t.root)
-	for _, ch := range t.changes {
-		ch.note(&e.ChangeNotes)
-		*ch = change{}
-	}
-	return nil
-}
-
-// Stamp changes with every committed change of a collection. 1 is the stamp of
-// those that have not changed since the engine was opened.
-func (e *Engine) Stamp(ns storage.Namespace) (uint64, error) {
-	r := e.root.Load()
-	if r == nil {
-		return 0, storage.ErrClosed
-	}
-	c := r.get(ns)
-	if c == nil {
-		return 0, nil
-	}
-	return c.stamp + 1, nil
-}
-
-// writeLog commits a group. The caller holds the write lock.
+// writeLog commits a group. The caller holds the lock of the store.
 func (e *Engine) writeLog(ops []op) error {
 	err := e.sync.failure()
 	if err == nil {
@@ -330,8 +229,7 @@ func (e *Engine) writeLog(ops []op) error {
 		e.noteFailure(err)
 		return err
 	}
-	e.sync.committed(e.log.position())
-	e.log.throttle.rest()
+	e.sync.committed(e.log.seq)
 	if e.log.grown > e.opts.CompactMinBytes/growthParts && e.opts.CompactMinBytes > 0 {
 		e.log.grown = 0
 		e.wakeMaintenance()
@@ -345,55 +243,19 @@ func (e *Engine) writeLog(ops []op) error {
 // syncs.
 const growthParts = 8
 
-// Sync returns when all updates committed before the call are on disk.
-func (e *Engine) Sync(ctx context.Context) error {
-	if e.root.Load() == nil {
-		return storage.ErrClosed
-	}
-	err := e.sync.wait(ctx)
-	if err != nil {
-		e.noteFailure(err)
-	}
-	return err
-}
-
-// Stats describes the engine.
-func (e *Engine) Stats() (storage.EngineStats, error) {
-	syncs, failed := e.sync.counts()
-	return storage.EngineStats{
-		Resident:      true,
-		Name:          Name,
-		Persistent:    e.persistent(),
-		FileBytes:     e.sync.fileSize(),
-		Commits:       e.commits.Load(),
-		Syncs:         syncs,
-		SyncErrors:    failed,
-		OpenSnapshots: e.snapshots.Load(),
-		RecoveredCut:  e.recoveredCut,
-		CommitTimes:   e.commitTimes.Counts(),
-		SyncTimes:     e.sync.times.Counts(),
-	}, nil
-}
-
-// Snapshots are the limits of the contract: a snapshot costs what was changed
-// since.
-func (e *Engine) Snapshots() storage.SnapshotLimits { return storage.DefaultSnapshots }
-
-// Close syncs and releases everything. Waiting writers get storage.ErrClosed;
-// records that were read stay valid.
+// Close stops the background work, syncs and releases everything. Waiting writers get
+// storage.ErrClosed; records that were read stay valid.
 func (e *Engine) Close() error {
-	e.closing.Do(func() { e.closeErr = e.close() })
-	return e.closeErr
-}
-
-// close stops the background work, writes what has not been synced and
-// releases the files. It runs once.
-func (e *Engine) close() error {
 	e.end()
 	e.background.Wait()
-	<-e.writer
-	defer e.unlockWriter()
-	e.root.Store(nil)
+	return e.Engine.Close()
+}
+
+// closeLog writes what has not been synced and releases the files. It runs once, when no
+// writer is left.
+func (e *Engine) closeLog() error {
+	e.maintenance.Lock()
+	defer e.maintenance.Unlock()
 	err := e.sync.wait(context.Background())
 	if err == nil {
 		err = e.finishLog()

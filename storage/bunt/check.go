@@ -7,10 +7,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/internal/datadir"
-	"github.com/duskdb/duskdb/value"
+	"github.com/duskdb/duskdb/storage/internal/inspect"
+	"github.com/duskdb/duskdb/storage/internal/kv"
+	"github.com/duskdb/duskdb/storage/internal/mem"
 )
 
 // Report is the result of Check.
@@ -45,17 +46,25 @@ func Check(dir string, indexer storage.Indexer) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(path)
+	c, err := openChain(path, os.O_RDONLY)
 	if errors.Is(err, os.ErrNotExist) && noted.bytes > 0 {
 		err = noted.missing(path, scanned{})
+	}
+	var damage *DamageError
+	if c != nil {
+		defer c.close()
+	}
+	if errors.As(err, &damage) {
+		r := &Report{Report: storage.Report{Engine: Name}}
+		r.problem("%v", damage)
+		return r, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
 	r := &Report{Report: storage.Report{Engine: Name}}
-	l := newLoader(&Engine{opts: Options{Path: Memory, Indexer: indexer, Clock: clock.System()}})
-	found, err := scanLog(f, path, nil, func(ops []op) error {
+	l := loaded{mem.NewLoader()}
+	found, err := scanLog(c, nil, func(ops []op) error {
 		for i := range ops {
 			if err := l.apply(ops[i : i+1]); err != nil {
 				r.problem("%v", err)
@@ -63,7 +72,6 @@ func Check(dir string, indexer storage.Indexer) (*Report, error) {
 		}
 		return nil
 	})
-	var damage *DamageError
 	if errors.As(err, &damage) {
 		r.problem("%v", damage)
 		return r, nil
@@ -72,59 +80,25 @@ func Check(dir string, indexer storage.Indexer) (*Report, error) {
 		return nil, err
 	}
 	r.Commits, r.Bytes, r.TornBytes, r.Unclosed = found.seq, found.good, found.cut, !found.clean || found.cut > 0
-	r.state = logState{nonce: found.nonce, commits: found.seq, bytes: found.good}
+	r.state = logState{nonce: found.base.nonce, commits: found.seq, bytes: found.good}
 	if err := noted.missing(path, found); err != nil {
 		r.problem("%v", err)
 	}
-	if err := l.prepare(); err != nil {
+	return r, r.inspect(l.Store(), indexer)
+}
+
+// inspect checks the collections that were read: first whether they agree with each other and
+// with their indexes, and then what is left of those that do not.
+func (r *Report) inspect(data *mem.Store, indexer storage.Indexer) error {
+	opts := kv.Options{Name: Name, Indexer: indexer, Rebuild: &kv.Rebuild{}}
+	e, err := kv.Open(data, opts)
+	if err != nil {
 		r.problem("%v", err)
-	}
-	for _, c := range l.colls {
-		if c.info != nil {
-			r.documents(&c.coll)
-			r.indexes(&c.coll)
+		opts.Rebuild.Repair = &kv.Repair{}
+		if e, err = kv.Open(data, opts); err != nil {
+			return nil // the problem that was noted
 		}
 	}
-	r.finish(l)
-	return r, nil
-}
-
-// documents validates every document of a collection.
-func (r *Report) documents(c *coll) {
-	c.records.Scan(func(id storage.RecordID, stored string) bool {
-		if err := value.Validate(storedDoc(stored)); err != nil {
-			r.problem("%s: record %d: %v", c.info.Namespace, id, err)
-		}
-		return true
-	})
-}
-
-// indexes makes the indexes of a collection, which fails where documents
-// violate them.
-func (r *Report) indexes(c *coll) {
-	if err := c.buildAll(context.Background(), nil); err != nil {
-		r.problem("%v", err)
-	}
-}
-
-// finish lists the collections by name.
-func (r *Report) finish(l *loader) {
-	root := newRoot()
-	for _, loaded := range l.colls {
-		c := &loaded.coll
-		if c.info == nil {
-			continue
-		}
-		if root.get(c.info.Namespace) != nil {
-			r.problem("%s: two collections of this name", c.info.Namespace)
-		}
-		root.set(c)
-	}
-	root.all(func(c *coll) {
-		line := storage.CollectionReport{Namespace: c.info.Namespace, Records: int64(c.records.Len()), Bytes: c.size, Indexes: int64(len(c.info.Indexes))}
-		for _, x := range c.indexes {
-			line.Entries += int64(x.entries.Len())
-		}
-		r.Collections = append(r.Collections, line)
-	})
+	defer e.Close()
+	return inspect.Engine(context.Background(), e, &r.Report)
 }

@@ -6,16 +6,20 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/internal/kv"
+	"github.com/duskdb/duskdb/storage/internal/mem"
+	"github.com/duskdb/duskdb/value"
 )
 
-// Compaction copies the present state into a second log while writers
-// continue, then copies their commits, and replaces the old log with the new
-// one. BuntDB's own Shrink is not used: it renames without syncing, blocks all
-// readers and writers while it copies the tail, and does not know groups.
+// Compaction writes the present state to a new base of the log, while writers go on in a file
+// behind it. BuntDB's own Shrink is not used: it renames without syncing, blocks all
+// readers and writers while it copies what came meanwhile, and does not know groups.
 
 // compactStep is how many records, and about how many bytes, go into one group
 // of the new log. After each group other goroutines may run, and after
@@ -27,24 +31,19 @@ const (
 	syncBytes    = 32 << 20
 )
 
-// The new log is brought up to date, and synced, before writers have to wait
-// for the rest: catchUpRounds times at most, or until no more than fewOps were
-// committed meanwhile.
-const (
-	catchUpRounds = 8
-	fewOps        = 4000
-)
-
-// Compact reclaims the space of overwritten and deleted records.
-func (e *Engine) Compact(ctx context.Context) error {
+// compactNow reclaims the space of overwritten and deleted records.
+func (e *Engine) compactNow(ctx context.Context) error {
 	e.maintenance.Lock()
 	defer e.maintenance.Unlock()
-	if e.root.Load() == nil {
+	if e.life.Err() != nil {
 		return storage.ErrClosed
 	}
 	if !e.persistent() {
 		return ctx.Err()
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(e.life, cancel)()
 	temp := filepath.Join(e.opts.Path, tempName)
 	return e.compactWithReserve(func() error {
 		err := e.compact(ctx, temp)
@@ -55,51 +54,145 @@ func (e *Engine) Compact(ctx context.Context) error {
 	})
 }
 
-// compact copies the latest state to temp while it collects new commits in
-// tail, then swaps the logs. If it fails, the old log stays in use.
+// cut is where a compaction divides the log.
+type cut struct {
+	state  *mem.Snapshot
+	after  uint64 // the last group of the state
+	number uint32 // of the file with the groups behind it
+}
+
+// compact writes a new base. If it fails, the log stays as it was, or is that and a further
+// file.
 func (e *Engine) compact(ctx context.Context, temp string) error {
-	var tail [][]op
-	if err := e.lockWriter(ctx); err != nil {
+	// 1. Writers go on in a new file. A log that has failed takes no commits.
+	failed := e.logFailed.Load()
+	c := e.present()
+	if !failed {
+		var err error
+		if c, err = e.rotate(ctx); err != nil {
+			return err
+		}
+	}
+
+	// 2. The state before that is written to a new base, which says where it ends.
+	written, err := e.writeCopy(ctx, temp, header{next: c.number, after: c.after, followed: !failed}, c.state)
+	if err != nil {
 		return err
 	}
-	pinned := e.root.Load()
-	e.log.tail, e.log.throttle = &tail, throttle{room: max(e.opts.CompactMinBytes/2, e.sync.fileSize()/4, leastRoom)}
-	e.unlockWriter()
-	next, err := e.copyLog(ctx, temp, pinned, &tail)
-	if err == nil {
-		return e.swapLog(next, temp, &tail)
+	written.commits = c.after
+
+	// 3. It takes the place of the old one.
+	base := filepath.Join(e.opts.Path, logName)
+	if err := e.disk.rename(temp, base); err != nil && isThere(temp) { // a failed rename may still have renamed it
+		return err
 	}
-	<-e.writer
-	e.log.tail = nil
-	e.unlockWriter()
+	if err := e.disk.syncPath(e.opts.Path); err != nil {
+		return err
+	}
+
+	// 4. What it stands for goes.
+	if failed {
+		err = e.resumeFailed(c, written)
+	} else {
+		e.rebase(written)
+	}
+	if err == nil {
+		err = removeBelow(base, c.number)
+	}
+	e.noteState(written)
 	return err
 }
 
-// copyLog writes a state and most of what was committed since to a new log.
-func (e *Engine) copyLog(ctx context.Context, temp string, pinned *root, tail *[][]op) (*journal, error) {
-	next, err := newJournal(temp, e.disk)
+func isThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// present is the latest state, as that before a new file.
+func (e *Engine) present() cut {
+	e.store.mu.Lock()
+	defer e.store.mu.Unlock()
+	return cut{state: e.store.snapshot(), after: e.log.seq, number: e.log.next}
+}
+
+// rotate makes writers go on in a new file. All before it is on disk then: the end of a file
+// behind which there is another cannot be torn.
+func (e *Engine) rotate(ctx context.Context) (c cut, err error) {
+	if err := e.sync.wait(ctx); err != nil { // most of it, while writers need not wait
+		return c, err
+	}
+	e.store.mu.Lock()
+	defer e.store.mu.Unlock()
+	if err := e.sync.wait(ctx); err != nil {
+		return c, err
+	}
+	old := e.log
+	c = cut{state: e.store.snapshot(), after: old.seq, number: old.next}
+	next, file, err := e.follow(c)
 	if err != nil {
-		return nil, err
+		return c, err
 	}
-	c := copier{e: e, ctx: ctx, next: next, temp: temp}
-	err = c.copyRoot(pinned)
-	for i := 0; err == nil && i < catchUpRounds; i++ {
-		var groups [][]op
-		if groups, err = e.takeTail(ctx, tail); err == nil {
-			err = next.replay(groups)
-		}
-		if err == nil {
-			err = e.disk.syncPath(temp)
-		}
-		if countOps(groups) <= fewOps {
-			break
-		}
-	}
+	next.base, next.older = old.base, e.sync.fileSize()
+	e.goOn(next, file)
+	_ = old.close() // all of it is on disk
+	return c, nil
+}
+
+// follow creates the file behind a cut, and opens it for the syncer.
+func (e *Engine) follow(c cut) (*journal, *os.File, error) {
+	path := segmentPath(filepath.Join(e.opts.Path, logName), c.number)
+	j, err := createJournal(path, e.disk, header{number: c.number, after: c.after}, c.after)
 	if err != nil {
-		_ = next.close()
-		return nil, err
+		return nil, nil, errors.Join(err, removeIfThere(path))
 	}
-	return next, nil
+	file, err := e.disk.open(path)
+	if err != nil {
+		return nil, nil, errors.Join(err, j.close(), removeIfThere(path))
+	}
+	return j, file, nil
+}
+
+// goOn makes a file the one that is written. The caller holds the lock of the store.
+func (e *Engine) goOn(next *journal, file *os.File) {
+	next.synced = e.sync.synced.Load
+	e.log = next
+	e.sync.last.Store(next.seq)
+	e.sync.replace(file, next.older)
+}
+
+// rebase notes that the log begins with another file.
+func (e *Engine) rebase(base logState) {
+	e.store.mu.Lock()
+	defer e.store.mu.Unlock()
+	e.log.base, e.log.older = base.nonce, base.bytes
+	e.sync.reduce(base.bytes)
+}
+
+// resumeFailed goes on behind a base that has replaced a log which failed.
+func (e *Engine) resumeFailed(c cut, base logState) error {
+	e.store.mu.Lock()
+	defer e.store.mu.Unlock()
+	next, file, err := e.follow(c)
+	if err != nil {
+		return err
+	}
+	next.base, next.older = base.nonce, base.bytes
+	old := e.log
+	e.goOn(next, file)
+	e.logFailed.Store(false)
+	_ = old.close()
+	return nil
+}
+
+// removeBelow removes the files of a log with lower numbers.
+func removeBelow(base string, number uint32) error {
+	numbers, err := numbersOf(base)
+	for _, n := range numbers {
+		if n < number {
+			err = errors.Join(err, removeIfThere(segmentPath(base, n)))
+		}
+	}
+	return err
 }
 
 // copier copies a state to a new log.
@@ -113,43 +206,53 @@ type copier struct {
 	commits  int64 // of the engine, before the last group
 }
 
-func (c *copier) copyRoot(r *root) error {
-	var err error
-	r.each(storage.Namespace{}, func(from *coll) bool {
-		err = c.copyColl(from)
-		return err == nil
-	})
-	return err
+// copy writes a state in groups. A partial log is never used, so the groups need not be
+// states of the collections. The description of a collection stands in most of its groups, so
+// that a damaged group loses only its own records.
+func (c *copier) copy(state *mem.Snapshot) error {
+	var entry op // the description of the collection
+	var ops []op
+	size, unnamed := 0, 0
+	write := func(r kv.Row, v []byte) error {
+		o := op{kind: byte(r.Kind), num: r.Num, id: r.ID, value: value.BytesView(v)}
+		if o.kind == opCatalog {
+			entry, unnamed = o, 0
+		}
+		if o.num == entry.num && unnamed >= catalogShare*len(entry.value) {
+			ops, unnamed = append(ops, entry), 0
+		}
+		ops = append(ops, o)
+		size += len(v)
+		unnamed += len(v)
+		if len(ops) < compactStep && size < compactBytes {
+			return nil
+		}
+		err := c.write(ops, size)
+		ops, size = ops[:0], 0
+		return err
+	}
+	for _, num := range byName(state) {
+		if err := state.DumpCollection(num, write); err != nil {
+			return err
+		}
+	}
+	if len(ops) > 0 {
+		return c.write(ops, size)
+	}
+	return nil
 }
 
-// copyColl writes a collection in groups. A partial log is never used, so the
-// groups need not be states of the collection. Its catalog entry stands in
-// most of them, so that a damaged group loses only its own records.
-func (c *copier) copyColl(from *coll) error {
-	entry := op{kind: opCatalog, num: from.num, value: catalogDoc(from.info)}
-	ops, unnamed := []op{entry}, 0
-	if from.savedID != 0 {
-		ops = append(ops, op{kind: opLastID, num: from.num, value: makeInt64(int64(from.savedID))})
-	}
-	var err error
-	size := 0
-	from.records.Scan(func(id storage.RecordID, stored string) bool {
-		ops = append(ops, op{kind: opRecord, num: from.num, id: id, value: stored})
-		size += len(stored)
-		if len(ops) >= compactStep || size >= compactBytes {
-			err = c.write(ops, size)
-			unnamed += size
-			ops, size = ops[:0], 0
-			if unnamed >= catalogShare*len(entry.value) {
-				ops, unnamed = append(ops, entry), 0
-			}
+// byName lists the collections of a state in the order of their names: if a log has lost its
+// end, that is rather the change log than data.
+func byName(state *mem.Snapshot) []uint32 {
+	nums, names := state.Numbers(), map[uint32]string{}
+	for _, num := range nums {
+		if info := described(state, num); info != nil {
+			names[num] = info.Namespace.String()
 		}
-		return err == nil
-	})
-	if err == nil && len(ops) > 0 {
-		err = c.write(ops, size)
 	}
-	return err
+	slices.SortStableFunc(nums, func(a, b uint32) int { return strings.Compare(names[a], names[b]) })
+	return nums
 }
 
 // write writes one group. In a large log, if others have committed meanwhile,
@@ -189,118 +292,6 @@ const (
 	restMost = 5 * time.Millisecond
 )
 
-// takeTail returns the commits since its last call.
-func (e *Engine) takeTail(ctx context.Context, tail *[][]op) ([][]op, error) {
-	if err := e.lockWriter(ctx); err != nil {
-		return nil, err
-	}
-	defer e.unlockWriter()
-	groups := *tail
-	*tail = nil
-	return groups, nil
-}
-
-func countOps(groups [][]op) (n int) {
-	for _, ops := range groups {
-		n += len(ops)
-	}
-	return n
-}
-
-func (j *journal) replay(groups [][]op) error {
-	for _, ops := range groups {
-		if err := j.commit(ops); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// swapLog brings the new log up to date while writers wait, and replaces the
-// old one with it.
-func (e *Engine) swapLog(next *journal, temp string, tail *[][]op) error {
-	old, written, err := e.replaceLog(next, temp, tail)
-	if err == nil {
-		e.noteState(written)
-	}
-	if old != nil {
-		_ = old.close() // BuntDB syncs the file, which may take long
-	}
-	return err
-}
-
-// replaceLog is swapLog while writers wait; it returns the old log and the
-// part of the new one that is on disk.
-func (e *Engine) replaceLog(next *journal, temp string, tail *[][]op) (old *journal, written logState, err error) {
-	<-e.writer
-	defer e.unlockWriter()
-	e.log.tail = nil
-	file, err := e.finishCopy(next, temp, *tail)
-	if err != nil {
-		_ = next.close()
-		return nil, written, err
-	}
-	if info, err := file.Stat(); err == nil {
-		written = logState{nonce: next.nonce, commits: next.seq, bytes: info.Size()}
-	}
-	// A crash must not bring the old log back after a write to the new one has
-	// been acknowledged as durable.
-	derr := e.disk.syncPath(e.opts.Path)
-	if derr != nil {
-		derr = fmt.Errorf("%w: sync %s: %w", ErrBroken, e.opts.Path, derr)
-	}
-	old = e.log
-	next.path, next.shift = old.path, old.position()-next.seq
-	next.synced = e.sync.synced.Load
-	e.log = next
-	e.sync.replace(file, derr)
-	e.logFailed.Store(derr != nil)
-	return old, written, derr
-}
-
-// finishCopy writes the end of the new log, syncs and renames it. It returns
-// the descriptor to sync it with.
-func (e *Engine) finishCopy(next *journal, temp string, tail [][]op) (*os.File, error) {
-	if e.root.Load() == nil {
-		return nil, storage.ErrClosed
-	}
-	if err := next.replay(tail); err != nil {
-		return nil, err
-	}
-	file, err := e.disk.open(temp)
-	if err != nil {
-		return nil, err
-	}
-	// Sync, write a group that says so, and sync again.
-	next.synced = func() uint64 { return next.seq }
-	err = e.disk.sync(file)
-	if err == nil {
-		err = next.finish()
-	}
-	if err == nil {
-		err = e.disk.sync(file)
-	}
-	path := filepath.Join(e.opts.Path, logName)
-	if err == nil {
-		err = e.disk.rename(temp, path)
-	}
-	if err != nil && !isFile(path, file) { // a failed rename may still have renamed it
-		_ = file.Close()
-		return nil, err
-	}
-	return file, nil
-}
-
-// isFile reports whether a path leads to an open file.
-func isFile(path string, f *os.File) bool {
-	there, err := os.Stat(path)
-	if err != nil {
-		return false
-	}
-	open, err := f.Stat()
-	return err == nil && os.SameFile(there, open)
-}
-
 // runMaintenance rewrites a failed log and compacts in the background.
 func (e *Engine) runMaintenance() {
 	for {
@@ -333,7 +324,7 @@ func (e *Engine) rewriteLog() error {
 		return nil
 	}
 	e.rewriteFrom = now.Add(rewritePause)
-	if err := e.Compact(e.life); err != nil {
+	if err := e.compactNow(e.life); err != nil {
 		return fmt.Errorf("cannot rewrite the log: %w", err)
 	}
 	e.opts.Logger("storage: the log was rewritten after a failure")
@@ -359,7 +350,7 @@ func (e *Engine) tidy() error {
 	if !e.worthCompacting(size) || e.awaitsLull(size) {
 		return nil
 	}
-	err := e.Compact(e.life)
+	err := e.compactNow(e.life)
 	e.compactFrom.Store(0)
 	if err != nil { // not again before there is more garbage
 		e.compactFrom.Store(size + size/4)
@@ -372,11 +363,7 @@ func (e *Engine) tidy() error {
 const recordOverhead = 60
 
 // liveBytes estimates the size of a compacted log.
-func (e *Engine) liveBytes() (n int64) {
-	r := e.root.Load()
-	if r == nil {
-		return 0
-	}
-	r.all(func(c *coll) { n += c.size + int64(c.records.Len())*recordOverhead })
-	return n
+func (e *Engine) liveBytes() int64 {
+	records, bytes := e.RecordBytes()
+	return bytes + records*recordOverhead
 }

@@ -2,7 +2,6 @@ package bunt
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -19,8 +18,15 @@ import (
 
 // history is a log file with the states that it went through.
 type history struct {
-	log    []byte
+	files  []logFile
+	log    []byte // the files one after the other
 	states []state
+}
+
+// logFile is a file of a log.
+type logFile struct {
+	name string
+	data []byte
 }
 
 // state is what the engine showed when the log had a size.
@@ -40,13 +46,54 @@ func (h *history) at(n int) string {
 	return dump
 }
 
-func readLog(tb testing.TB, dir string) []byte {
+// readFiles reads the files of the log in a directory, in their order.
+func readFiles(tb testing.TB, dir string) (files []logFile) {
 	tb.Helper()
-	b, err := os.ReadFile(filepath.Join(dir, logName))
-	if err != nil {
-		tb.Fatal(err)
+	base := filepath.Join(dir, logName)
+	numbers, err := numbersOf(base)
+	must(tb, err)
+	for _, n := range append([]uint32{0}, numbers...) {
+		b, err := os.ReadFile(segmentPath(base, n))
+		must(tb, err)
+		files = append(files, logFile{filepath.Base(segmentPath(base, n)), b})
 	}
-	return b
+	return files
+}
+
+func joined(files []logFile) (log []byte) {
+	for _, f := range files {
+		log = append(log, f.data...)
+	}
+	return log
+}
+
+// split divides a log, or its beginning, as it was in files.
+func split(log []byte, like []logFile) (files []logFile) {
+	for _, f := range like {
+		n := min(len(f.data), len(log))
+		if n == 0 && len(files) > 0 {
+			break
+		}
+		files = append(files, logFile{f.name, log[:n]})
+		log = log[n:]
+	}
+	return files
+}
+
+// readLog reads the log in a directory.
+func readLog(tb testing.TB, dir string) []byte { return joined(readFiles(tb, dir)) }
+
+// openFiles opens a directory with just these files of a log.
+func openFiles(tb testing.TB, files []logFile, opts Options) (*Engine, string, error) {
+	tb.Helper()
+	dir, err := os.MkdirTemp(tb.TempDir(), "")
+	must(tb, err)
+	for _, f := range files {
+		must(tb, os.WriteFile(filepath.Join(dir, f.name), f.data, 0o600))
+	}
+	opts.Path, opts.Indexer = dir, storagetest.Indexer{}
+	e, err := Open(opts)
+	return e, dir, err
 }
 
 // makeHistory runs random Updates and notes the state after each.
@@ -96,22 +143,15 @@ func makeHistory(tb testing.TB, rt *rapid.T, updates int) *history {
 	if err := e.Close(); err != nil {
 		rt.Fatal(err)
 	}
-	h.log = readLog(tb, dir)
+	h.files = readFiles(tb, dir)
+	h.log = joined(h.files)
 	return h
 }
 
 // openLog opens a directory with just this log.
 func openLog(tb testing.TB, log []byte) (*Engine, string, error) {
 	tb.Helper()
-	dir, err := os.MkdirTemp(tb.TempDir(), "")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, logName), log, 0o600); err != nil {
-		tb.Fatal(err)
-	}
-	e, err := Open(Options{Path: dir, Indexer: storagetest.Indexer{}})
-	return e, dir, err
+	return openFiles(tb, []logFile{{logName, log}}, Options{})
 }
 
 // TestCrash cuts the log at random bytes: what is opened is the state after
@@ -136,7 +176,7 @@ func TestCrashEveryByte(t *testing.T) {
 
 func checkCut(t *testing.T, h *history, n int) {
 	t.Helper()
-	e, dir, err := openLog(t, h.log[:n])
+	e, dir, err := openFiles(t, split(h.log[:n], h.files), Options{})
 	if err != nil {
 		t.Fatalf("cut to %d of %d bytes: %v", n, len(h.log), err)
 	}
@@ -183,7 +223,8 @@ func makeExample(t *testing.T) *history {
 		must(t, e.Sync(ctx))
 	}
 	must(t, e.Close())
-	h.log = readLog(t, dir)
+	h.files = readFiles(t, dir)
+	h.log = joined(h.files)
 	return h
 }
 
@@ -254,7 +295,8 @@ func makeUnsynced(t *testing.T) *history {
 		}))
 		note()
 	}
-	h.log = readLog(t, dir) // before Close syncs
+	h.files = readFiles(t, dir) // before Close syncs
+	h.log = joined(h.files)
 	must(t, e.Close())
 	return h
 }
@@ -285,18 +327,22 @@ func TestForeignFiles(t *testing.T) {
 	}
 }
 
+// command is what BuntDB writes for a group.
+func command(group []byte) []byte {
+	return fmt.Appendf(nil, "%s$%d\r\n%s\r\n", groupCommand, len(group), group)
+}
+
 // FuzzScan: no file makes the scanner fail otherwise than by an error, and
 // what it accepts is whole groups.
 func FuzzScan(f *testing.F) {
 	f.Add([]byte(""))
 	f.Add([]byte("*3\r\n$3\r\nset\r\n$1\r\na\r\n$99999999\r\nb\r\n"))
-	f.Add(oldLog(7, []oldCommand{{key: "h", value: oldFormatName + string(binary.LittleEndian.AppendUint64(nil, 7))}}, []oldCommand{{key: "r\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x01", value: "x"}, {key: "c\x00\x00\x00\x01", del: true}}))
-	j := &journal{nonce: 7, synced: func() uint64 { return 0 }}
+	j := &journal{header: header{nonce: 7}, synced: func() uint64 { return 0 }}
 	var log []byte
-	for _, ops := range [][]op{{{kind: opHeader, value: encodeHeader(7)}}, {{kind: opRecord, num: 1, id: 300, value: "x"}, {kind: opCatalog, num: 300, del: true}}} {
+	for _, ops := range [][]op{{{kind: opHeader, value: header{nonce: 7, next: 1}.encode()}}, {{kind: opRecord, num: 1, id: 300, value: "x"}, {kind: opCatalog, num: 300, del: true}}} {
 		must(f, j.encode(ops))
 		j.seq++
-		log = append(log, j.command()...)
+		log = append(log, command(j.buf)...)
 	}
 	f.Add(log)
 	f.Fuzz(func(t *testing.T, b []byte) {

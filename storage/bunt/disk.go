@@ -98,13 +98,11 @@ func (d *disk) open(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR, 0)
 }
 
-func (d *disk) sync(f *os.File) error { return d.syncBy(nil, f) }
-
-func (d *disk) syncBy(by *flusher, f *os.File) error {
+func (d *disk) sync(f *os.File) error {
 	if err := d.at("sync", f.Name()); err != nil {
 		return err
 	}
-	return by.sync(f)
+	return f.Sync()
 }
 
 func (d *disk) rename(from, to string) error {

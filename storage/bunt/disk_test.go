@@ -251,8 +251,3 @@ func TestRenameFailsAndDoes(t *testing.T) {
 		t.Errorf("after a crash\n%s\nwant\n%s", got, want)
 	}
 }
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}

@@ -80,9 +80,9 @@ type op struct {
 // while records of its former collection are in the log.
 const (
 	opCatalog = 'c' // catalog entry: a document
-	opHeader  = 'h' // format and nonce
-	opLastID  = 'l' // id of the newest record, if that record has been deleted
-	opRecord  = 'r' // 8 bytes last write, then the document
+	opHeader  = 'h' // format, and place of the file in the chain
+	opStats   = 's' // statistics of a collection, of which the last id counts
+	opRecord  = 'r' // time of the last write in 8 bytes, then the document
 	opQuoting = 'q' // a record that has documents of the operations before it, see quote.go
 )
 
@@ -134,7 +134,7 @@ func decodeOp(b []byte, before []op, room *[]byte) (o op, rest []byte, err error
 		return v
 	}
 	switch o.kind {
-	case opCatalog, opLastID, opRecord:
+	case opCatalog, opStats, opRecord:
 		o.num = uint32(uvarint())
 	case opHeader:
 	default:
@@ -174,33 +174,39 @@ func decodeOps(dst []op, body []byte, n uint32, room *[]byte) ([]op, error) {
 	return dst, nil
 }
 
-// formatName is the first part of the header: it names the format. A log of
-// format 2 has no quotes; the engine appends to it as it is.
-const (
-	formatName  = "duskdb-bunt-3\n"
-	format2Name = "duskdb-bunt-2\n"
-)
+// formatName is the first part of the header: it names the format.
+const formatName = "duskdb-bunt-4\n"
 
-// quotingFormat is the first format with quotes.
-const quotingFormat = 3
-
-func encodeHeader(nonce uint64) string {
-	return formatName + string(binary.LittleEndian.AppendUint64(nil, nonce))
-}
-
-// decodeHeader reads a header of one of the formats with groups.
-func decodeHeader(s string) (nonce uint64, format int, ok bool) {
-	if nonce, ok = decodeHeaderOf(formatName, s); ok {
-		return nonce, newestFormat, true
+// encode is formatName and the numbers of the header, little-endian.
+func (h header) encode() string {
+	b := binary.LittleEndian.AppendUint64([]byte(formatName), h.nonce)
+	b = binary.LittleEndian.AppendUint32(b, h.number)
+	b = binary.LittleEndian.AppendUint32(b, h.next)
+	b = binary.LittleEndian.AppendUint64(b, h.after)
+	if h.followed {
+		return string(append(b, 1))
 	}
-	nonce, ok = decodeHeaderOf(format2Name, s)
-	return nonce, 2, ok
+	return string(append(b, 0))
 }
 
-func decodeHeaderOf(name, s string) (nonce uint64, ok bool) {
-	n := len(name)
-	if len(s) != n+8 || s[:n] != name {
-		return 0, false
+// headerSize is the length of a header.
+const headerSize = len(formatName) + 8 + 4 + 4 + 8 + 1
+
+// headerBytes is the size of a file with a header alone.
+var headerBytes = int64(len(groupCommand) + len("$00\r\n") + headSize + 2 + headerSize + len("\r\n"))
+
+func decodeHeader(s string) (h header, ok bool) {
+	n := len(formatName)
+	if len(s) != headerSize || s[:n] != formatName {
+		return h, false
 	}
-	return binary.LittleEndian.Uint64(value.StringView(s[n:])), true
+	b := value.StringView(s[n:])
+	h.nonce = binary.LittleEndian.Uint64(b)
+	h.number = binary.LittleEndian.Uint32(b[8:])
+	h.next = binary.LittleEndian.Uint32(b[12:])
+	h.after = binary.LittleEndian.Uint64(b[16:])
+	h.followed = b[24] != 0
+	return h, true
 }
+
+func stringView(b []byte) string { return value.BytesView(b) }

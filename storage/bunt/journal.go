@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/tidwall/buntdb"
 )
@@ -18,59 +16,81 @@ import (
 // rewritten the log, which it tries in the background, or after a restart.
 var ErrBroken = errors.New("a write to the log failed; writes are refused until the log has been rewritten")
 
-// journal is the log: a BuntDB database with one key. Each commit sets its value to the
-// group of the commit.
+// journal writes the last file of the log: a BuntDB database with one key. Each commit sets
+// its value to the group of the commit.
 type journal struct {
-	db       *buntdb.DB // nil in memory
-	file     *os.File   // its descriptor, for direct.go; nil: only its transactions write
-	slow     int        // groups to be written in transactions, because a write was held back
-	disk     *disk
-	path     string
-	nonce    uint64
-	format   int           // of the file
-	seq      uint64        // of the last group
-	shift    uint64        // position - seq: positions continue in a compacted log
-	synced   func() uint64 // the position up to which all is on disk
-	tail     *[][]op       // receives the commits made while a compaction runs
-	buf      []byte        // the group being written, behind commandRoom
-	grown    int64         // bytes of groups since maintenance was last woken for them
-	throttle throttle      // for writers, while a compaction runs
-	broken   error
-	dead     bool // BuntDB panicked and holds its lock
-	idle     bool // the last group is the one that finish wrote
+	db     *buntdb.DB // nil in memory
+	disk   *disk
+	path   string
+	header header        // of the file
+	base   uint64        // nonce of the first file of the log
+	older  int64         // bytes of the files before this one
+	next   uint32        // number of the file behind it
+	seq    uint64        // of the last group
+	synced func() uint64 // the last group that is known to be on disk
+	buf    []byte        // the group being written
+	grown  int64         // bytes of groups since maintenance was last woken for them
+	broken error
+	dead   bool // BuntDB panicked and holds its lock
+	idle   bool // the last group is the one that finish wrote
 }
 
-// resumeJournal continues a log after the groups found in it, or creates it.
-func resumeJournal(path string, d *disk, found scanned) (*journal, error) {
-	j := &journal{disk: d, path: path, nonce: found.nonce, format: found.format, seq: found.seq, idle: found.clean}
-	j.synced = func() uint64 { return 0 }
+// maxReopened is the size of a file up to which BuntDB opens it again. It reads it then, so
+// that after a start a larger log goes on in a new file.
+const maxReopened = 1 << 20
+
+// resumeJournal continues a log behind what was found in it, or creates it. A last file of at
+// most reopened bytes is opened again.
+func resumeJournal(path string, d *disk, found scanned, reopened int64) (*journal, error) {
 	if path == Memory {
-		return j, nil
+		return &journal{disk: d, path: path, synced: nothingSynced}, nil
 	}
-	var err error
-	if err := d.create(path); err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
-	}
-	if j.db, err = openBunt(path); err != nil {
-		return nil, err
-	}
-	j.file = fileOf(j.db)
 	if !found.header {
-		if err := j.writeHeader(); err != nil {
-			_ = j.close()
+		return createJournal(path, d, header{next: 1}, 0)
+	}
+	last := found.last
+	next := max(last.number+1, found.base.next)
+	if last.size > reopened || last.number == 0 && found.base.after > 0 {
+		j, err := createJournal(segmentPath(path, next), d, header{number: next, after: found.seq}, found.seq)
+		if err != nil {
 			return nil, err
 		}
+		j.base, j.older = found.base.nonce, last.begin+last.size
+		return j, nil
+	}
+	j := &journal{disk: d, path: last.path, base: found.base.nonce, older: last.begin, next: next, seq: found.seq, idle: found.clean, synced: nothingSynced}
+	j.header.nonce, j.header.number = found.nonce, last.number
+	var err error
+	if j.db, err = openBunt(j.path); err != nil {
+		return nil, err
 	}
 	return j, nil
 }
 
-// newJournal creates a log, and overwrites the file of an earlier, failed
-// attempt.
-func newJournal(path string, d *disk) (*journal, error) {
+func nothingSynced() uint64 { return 0 }
+
+// createJournal creates a file of a log behind group seq, and overwrites that of an earlier,
+// failed attempt.
+func createJournal(path string, d *disk, hd header, seq uint64) (*journal, error) {
 	if err := removeIfThere(path); err != nil {
 		return nil, err
 	}
-	return resumeJournal(path, d, scanned{})
+	if err := binary.Read(rand.Reader, binary.LittleEndian, &hd.nonce); err != nil {
+		return nil, err
+	}
+	j := &journal{disk: d, path: path, header: hd, base: hd.nonce, next: max(hd.number+1, hd.next), seq: seq, synced: nothingSynced}
+	if err := d.create(path); err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	var err error
+	if j.db, err = openBunt(path); err != nil {
+		return nil, err
+	}
+	if err := j.writeHeader(); err != nil {
+		_ = j.close()
+		return nil, err
+	}
+	return j, nil
 }
 
 // openBunt opens BuntDB with its background work switched off.
@@ -87,14 +107,10 @@ func openBunt(path string) (*buntdb.DB, error) {
 	return db, nil
 }
 
-// writeHeader is the first group of a log. It is synced at once, so that a
+// writeHeader writes the first group of a file. It is synced at once, so that a
 // file whose beginning is unreadable was damaged, not torn.
 func (j *journal) writeHeader() error {
-	j.format = newestFormat
-	if err := binary.Read(rand.Reader, binary.LittleEndian, &j.nonce); err != nil {
-		return err
-	}
-	if err := j.commit([]op{{kind: opHeader, value: encodeHeader(j.nonce)}}); err != nil {
+	if err := j.commit([]op{{kind: opHeader, value: j.header.encode()}}); err != nil {
 		return err
 	}
 	return j.disk.syncPath(j.path, filepath.Dir(j.path))
@@ -116,38 +132,16 @@ func (j *journal) commit(ops []op) (err error) {
 	}
 	j.seq++
 	j.idle = false
-	if j.tail != nil {
-		*j.tail = append(*j.tail, withoutQuotes(ops))
-	}
 	return nil
 }
 
-// withoutQuotes returns a copy of operations to be kept: their values are whole, and the
-// list of quotes belongs to the writer.
-func withoutQuotes(ops []op) []op {
-	ops = slices.Clone(ops)
-	for i := range ops {
-		ops[i].quotes = nil
-	}
-	return ops
-}
-
-// write encodes the operations as a group and writes it, and counts its bytes
-// for the throttle of a running compaction.
-func (j *journal) write(ops []op) (err error) {
+// write encodes the operations as a group and writes it.
+func (j *journal) write(ops []op) error {
 	if err := j.encode(ops); err != nil {
 		return err
 	}
 	j.grown += int64(len(j.buf))
-	if j.tail != nil {
-		j.throttle.wrote(int64(len(j.buf)))
-	}
-	if j.direct() {
-		err = j.append()
-	} else {
-		err = j.transact()
-	}
-	if err != nil {
+	if err := j.transact(); err != nil {
 		return fmt.Errorf("write to the log: %w", err)
 	}
 	if cap(j.buf) > keptBuffer {
@@ -170,7 +164,7 @@ func (j *journal) transact() (err error) {
 	return j.db.Update(func(tx *buntdb.Tx) error {
 		// BuntDB keeps the value in memory, but never reads it again, so
 		// the buffer may be used for the next group.
-		_, _, err := tx.Set(groupKey, stringView(j.buf[commandRoom:]), nil)
+		_, _, err := tx.Set(groupKey, stringView(j.buf), nil)
 		return err
 	})
 }
@@ -180,8 +174,7 @@ const keptBuffer = 4 << 20
 
 // encode writes the group into the buffer.
 func (j *journal) encode(ops []op) error {
-	begin := commandRoom + headSize
-	b := append(j.buf[:0], make([]byte, begin)...)
+	b := append(j.buf[:0], make([]byte, headSize)...)
 	for i := range ops {
 		if len(ops[i].quotes) > 0 {
 			b = ops[i].encodeQuoting(b, ops)
@@ -192,15 +185,12 @@ func (j *journal) encode(ops []op) error {
 			return fmt.Errorf("a transaction of more than %d bytes", maxGroup)
 		}
 	}
-	h := head{seq: j.seq + 1, synced: j.synced() - j.shift, ops: uint32(len(ops))}
-	h.sum = crc32.Checksum(b[begin:], castagnoli)
-	h.put(b[commandRoom:], j.nonce)
+	h := head{seq: j.seq + 1, synced: j.synced(), ops: uint32(len(ops))}
+	h.sum = crc32.Checksum(b[headSize:], castagnoli)
+	h.put(b, j.header.nonce)
 	j.buf = b
 	return nil
 }
-
-// position returns the number of the last commit in the history of all logs.
-func (j *journal) position() uint64 { return j.seq + j.shift }
 
 // finish writes an empty group which says that everything before it is synced.
 // With it, later damage to the file can be distinguished from a torn tail.

@@ -74,7 +74,7 @@ func (s *salvager) readLost(from, to int64) error {
 			return err
 		}
 		b := make([]byte, min(end, to, from+mostLost)-from)
-		n, err := s.file.ReadAt(b, from)
+		n, err := s.chain.ReadAt(b, from)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}

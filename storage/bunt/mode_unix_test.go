@@ -41,8 +41,8 @@ func TestFileModes(t *testing.T) {
 	system := syscall.Umask(0)
 	defer syscall.Umask(system)
 	for mode, want := range map[os.FileMode]string{
-		0:     ". 0700, data 0700, data/duskdb.bunt 0600, data/duskdb.lock 0600, data/duskdb.state 0600, saved 0700, saved/duskdb.bunt 0600, saved/duskdb.state 0600",
-		0o640: ". 0700, data 0750, data/duskdb.bunt 0640, data/duskdb.lock 0600, data/duskdb.state 0640, saved 0750, saved/duskdb.bunt 0640, saved/duskdb.state 0640",
+		0:     ". 0700, data 0700, data/duskdb.bunt 0600, data/duskdb.bunt.1 0600, data/duskdb.lock 0600, data/duskdb.state 0600, saved 0700, saved/duskdb.bunt 0600, saved/duskdb.state 0600",
+		0o640: ". 0700, data 0750, data/duskdb.bunt 0640, data/duskdb.bunt.1 0640, data/duskdb.lock 0600, data/duskdb.state 0640, saved 0750, saved/duskdb.bunt 0640, saved/duskdb.state 0640",
 	} {
 		dir := filepath.Join(t.TempDir(), "d")
 		if err := os.Mkdir(dir, 0o700); err != nil {

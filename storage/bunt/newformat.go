@@ -3,6 +3,7 @@ package bunt
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"strconv"
@@ -12,7 +13,7 @@ import (
 )
 
 // newestFormat is the format that formatName names.
-const newestFormat = 3
+const newestFormat = 4
 
 // formatPrefix begins the names of all formats; a number and a line feed
 // follow.
@@ -31,8 +32,14 @@ func checkFormat(f io.ReaderAt, path string) error {
 	if !ok || !ended {
 		return nil
 	}
-	if format, err := strconv.ParseInt(string(number), 10, 64); err == nil && format > newestFormat {
+	format, err := strconv.ParseInt(string(number), 10, 64)
+	switch {
+	case err != nil:
+		return nil
+	case format > newestFormat:
 		return newerFormat(path, format)
+	case format < newestFormat:
+		return fmt.Errorf("%s has format %d, which only the development version that wrote it reads", path, format)
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 // touched by a repair, whatever else it holds.
 func TestNewerFormat(t *testing.T) {
 	log := readLog(t, closedDir(t, 3))
-	newer := bytes.Replace(log, []byte(formatName), []byte("duskdb-bunt-4\n"), 1)
+	newer := bytes.Replace(log, []byte(formatName), []byte("duskdb-bunt-5\n"), 1)
 	for name, log := range map[string][]byte{
 		"only the name": newer, "another frame": append([]byte("\x00\x01\x02duskdb-bunt-14\n"), log...),
 	} {
@@ -25,7 +25,7 @@ func TestNewerFormat(t *testing.T) {
 		for _, repair := range []bool{false, true} {
 			_, err := Open(Options{Path: dir, Indexer: storagetest.Indexer{}, Repair: repair})
 			var format *storage.NewerFormatError
-			if !errors.As(err, &format) || !strings.Contains(err.Error(), "formats up to 3") {
+			if !errors.As(err, &format) || !strings.Contains(err.Error(), "formats up to 4") {
 				t.Errorf("%s, repair %v: %v", name, repair, err)
 			}
 		}
@@ -34,6 +34,22 @@ func TestNewerFormat(t *testing.T) {
 		}
 		if !bytes.Equal(readLog(t, dir), log) {
 			t.Errorf("%s: the log was changed", name)
+		}
+	}
+}
+
+// TestOlderFormat: a log of a format that was never released is refused, and not touched.
+func TestOlderFormat(t *testing.T) {
+	older := bytes.Replace(readLog(t, closedDir(t, 3)), []byte(formatName), []byte("duskdb-bunt-3\n"), 1)
+	for _, repair := range []bool{false, true} {
+		dir := t.TempDir()
+		must(t, os.WriteFile(filepath.Join(dir, logName), older, 0o600))
+		_, err := Open(Options{Path: dir, Indexer: storagetest.Indexer{}, Repair: repair})
+		if err == nil || !strings.Contains(err.Error(), "format 3, which only the development version that wrote it reads") {
+			t.Errorf("repair %v: %v", repair, err)
+		}
+		if !bytes.Equal(readLog(t, dir), older) {
+			t.Error("the log was changed")
 		}
 	}
 }

@@ -1,18 +1,18 @@
 package bunt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 
-	"golang.org/x/sync/errgroup"
+	"github.com/duskdb/duskdb/storage/internal/kv"
+	"github.com/duskdb/duskdb/storage/internal/mem"
 )
 
-// openLog reads the log into memory, builds the indexes and prepares for
-// writing. The engine reads the file once for the state. BuntDB reads it a
-// second time to find its end, while the indexes are built.
+// openLog reads the log into memory, opens it for writing, and makes the indexes.
 func (e *Engine) openLog(path string) error {
+	// 1. Read the log, or what can be read of a damaged one.
 	l, found, err := e.readLog(path)
 	if from, ok := damagedFrom(err); ok && e.opts.Repair {
 		if e.repair, err = salvage(path, from, e.noted.state, err); err == nil {
@@ -23,37 +23,49 @@ func (e *Engine) openLog(path string) error {
 		return err
 	}
 	e.recoveredCut = found.cut
-	var g errgroup.Group
-	if !found.old {
-		g.Go(func() (err error) {
-			e.log, err = resumeJournal(path, e.disk, found)
+
+	// 2. Open it for writing, before the indexes are made if making them changes the data.
+	e.store = newStore(e, l.Store())
+	opened := make(chan error, 1)
+	go func() { opened <- e.resume(path, found) }()
+	rebuild := &kv.Rebuild{Progress: e.opts.Indexing}
+	if e.repair != nil {
+		rebuild.Repair = &kv.Repair{OrphanIndexes: e.opts.OrphanIndexes}
+		err = <-opened
+		opened <- err
+		if err != nil {
 			return err
-		})
+		}
 	}
-	r, err := l.finish()
-	if err = errors.Join(err, g.Wait()); err != nil {
+
+	// 3. Make the indexes.
+	e.Engine, err = kv.Open(e.store, kv.Options{Name: Name, Persistent: e.persistent(), Indexer: e.opts.Indexer, Rebuild: rebuild, RetrySingly: noSpace})
+	if err = errors.Join(err, <-opened); err != nil {
 		return err
 	}
-	if found.old {
-		if err := e.upgrade(path, r); err != nil {
-			return err
-		}
+	if e.repair != nil {
+		e.repair.account(e, l, rebuild.Repair)
 	}
-	if e.sync, err = newSyncer(e.log); err != nil {
-		return err
+
+	// 4. Note that the log exists.
+	if e.persistent() && (!found.header || e.repair != nil) {
+		return e.noteNewLog()
 	}
-	if e.persistent() && (!found.header || found.old || e.repair != nil) {
-		if err := e.noteNewLog(); err != nil {
-			return err
-		}
-	}
-	if len(l.fixes) > 0 {
-		if err := e.writeLog(l.fixes); err != nil {
-			return err
-		}
-	}
-	e.root.Store(r)
 	return nil
+}
+
+// resume opens the log for writing behind what was found in it.
+func (e *Engine) resume(path string, found scanned) (err error) {
+	if e.log, err = resumeJournal(path, e.disk, found, cmp.Or(e.opts.maxReopened, maxReopened)); err != nil {
+		return err
+	}
+	for _, left := range found.left {
+		if err := removeIfThere(left); err != nil {
+			return err
+		}
+	}
+	e.sync, err = newSyncer(e.log)
+	return err
 }
 
 // noteNewLog writes the state file of a log that has just been created and
@@ -68,8 +80,8 @@ func (e *Engine) noteNewLog() error {
 
 // readLog removes an incomplete commit at the end of the log and reads the
 // rest.
-func (e *Engine) readLog(path string) (*loader, scanned, error) {
-	l := newLoader(e)
+func (e *Engine) readLog(path string) (loaded, scanned, error) {
+	l := loaded{mem.NewLoader()}
 	if path == Memory {
 		return l, scanned{}, nil
 	}
@@ -77,7 +89,7 @@ func (e *Engine) readLog(path string) (*loader, scanned, error) {
 	if e.noted.state, err = readState(e.opts.Path); err != nil {
 		return l, scanned{}, err
 	}
-	found, err := recoverFile(path, e.noted.state, e.progress(path), l.apply)
+	found, err := recoverLog(path, e.noted.state, e.progress(path), l.apply)
 	if err == nil && found.cut > 0 {
 		e.opts.Logger("storage: removed %d bytes of incomplete commits from the end of %s", found.cut, path)
 	}
@@ -89,35 +101,14 @@ func (e *Engine) progress(path string) *progress {
 	return &progress{report: e.opts.Progress, check: func() error { return e.disk.at("read", path) }}
 }
 
-// upgrade converts a log of the first format.
-func (e *Engine) upgrade(path string, r *root) error {
-	e.opts.Logger("storage: converting %s to the current format", path)
-	temp := filepath.Join(filepath.Dir(path), tempName)
-	if _, err := e.writeCopy(context.Background(), temp, r); err != nil {
-		return errors.Join(err, os.Remove(temp))
-	}
-	if err := e.disk.rename(temp, path); err != nil {
-		return err
-	}
-	if err := e.disk.syncPath(filepath.Dir(path)); err != nil {
-		return err
-	}
-	found, err := recoverFile(path, logState{}, nil, nil)
-	if err != nil {
-		return err
-	}
-	e.log, err = resumeJournal(path, e.disk, found)
-	return err
-}
-
-// writeCopy writes a state to a new log and closes it properly.
-func (e *Engine) writeCopy(ctx context.Context, temp string, r *root) (written logState, err error) {
-	next, err := newJournal(temp, e.disk)
+// writeCopy writes a state to a new base of a log, and closes it properly.
+func (e *Engine) writeCopy(ctx context.Context, temp string, hd header, state *mem.Snapshot) (written logState, err error) {
+	next, err := createJournal(temp, e.disk, hd, 0)
 	if err != nil {
 		return written, err
 	}
 	c := copier{e: e, ctx: ctx, next: next, temp: temp}
-	err = c.copyRoot(r)
+	err = c.copy(state)
 	if err == nil {
 		err = e.disk.syncPath(temp)
 	}

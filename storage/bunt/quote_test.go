@@ -137,35 +137,3 @@ func TestQuotesAreStoredOnce(t *testing.T) {
 		t.Error("changed by a repair")
 	}
 }
-
-// TestFormat2: a log that an earlier version has written opens as it is and is appended to
-// without quotes, so that the header stays true; a compaction writes the present format.
-func TestFormat2(t *testing.T) {
-	log, err := os.ReadFile("testdata/format2.bunt")
-	must(t, err)
-	want, err := os.ReadFile("testdata/format2.txt")
-	must(t, err)
-	e, dir, err := openLog(t, log)
-	must(t, err)
-	if got := storagetest.Dump(e); got != string(want) {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-	if e.log.quotes() {
-		t.Error("quotes in a log of format 2")
-	}
-	must(t, e.Close())
-	e = openAt(t, dir)
-	if now := readLog(t, dir); !strings.Contains(string(now), format2Name) || e.log.quotes() {
-		t.Error("the format has changed without a compaction")
-	}
-	must(t, e.Compact(t.Context()))
-	if now := readLog(t, dir); !strings.Contains(string(now), formatName) || !e.log.quotes() {
-		t.Error("a compaction has not written the present format")
-	}
-	must(t, e.Close())
-	e = openAt(t, dir)
-	defer e.Close()
-	if got := storagetest.Dump(e); got != string(want) {
-		t.Errorf("after a compaction\n%s\nwant\n%s", got, want)
-	}
-}

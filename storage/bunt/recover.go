@@ -10,13 +10,15 @@ import (
 // scanned is the result of reading a log.
 type scanned struct {
 	header bool
-	old    bool // of the first format
-	format int
-	nonce  uint64
-	seq    uint64 // of the last complete group
-	good   int64  // where it ends
-	cut    int64  // bytes removed after it
-	clean  bool   // the log was closed properly
+	base   header   // of the first file
+	nonce  uint64   // of the file read last
+	seq    uint64   // of the last complete group
+	good   int64    // where it ends in the chain
+	cut    int64    // bytes removed after it
+	clean  bool     // the log was closed properly
+	last   segment  // the file to go on in, if it is not the base; without a descriptor
+	left   []string // files that are superfluous
+	older  int64    // bytes of the files before the last
 }
 
 // tornHeader is the size below which a file without a header is one whose
@@ -34,15 +36,11 @@ type progress struct {
 	next   int64
 }
 
-func (p *progress) begin(f *os.File) error {
+func (p *progress) begin(size int64) error {
 	if p == nil {
 		return nil
 	}
-	st, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	p.size = st.Size()
+	p.size = size
 	return p.at(0)
 }
 
@@ -60,51 +58,77 @@ func (p *progress) at(read int64) error {
 	return nil
 }
 
-// recoverFile truncates a log after its last complete group: an incomplete
+// recoverLog truncates a log after its last complete group: an incomplete
 // group at the end was never synced. Damage to synced groups, or a log that is
-// shorter than the state file says, is an error, and the file is not changed.
-// apply, if not nil, receives the operations of each group.
-func recoverFile(path string, noted logState, p *progress, apply func([]op) error) (scanned, error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+// shorter than the state file says, is an error, and no file is changed.
+// apply receives the operations of each group.
+func recoverLog(path string, noted logState, p *progress, apply func([]op) error) (scanned, error) {
+	c, err := openChain(path, os.O_RDWR)
 	if errors.Is(err, os.ErrNotExist) {
 		return scanned{}, noted.missing(path, scanned{})
 	}
+	if c != nil {
+		defer c.close()
+	}
 	if err != nil {
 		return scanned{}, err
 	}
-	defer f.Close()
-	found, err := scanLog(f, path, p, apply)
+	found, err := scanLog(c, p, apply)
 	if err == nil {
 		err = noted.missing(path, found)
 	}
+	if err == nil && found.cut > 0 {
+		err = c.cut(found.good)
+	}
+	if err == nil {
+		err = c.settle(&found)
+	}
 	if err != nil {
 		return scanned{}, err
 	}
-	if found.cut == 0 {
-		return found, nil
-	}
-	if err := f.Truncate(found.good); err != nil {
-		return scanned{}, err
-	}
-	return found, f.Sync()
+	return found, nil
 }
 
-// scanLog reads a log; errors name it.
-func scanLog(f *os.File, path string, p *progress, apply func([]op) error) (scanned, error) {
-	if err := checkFormat(f, path); err != nil {
+// settle notes where the log goes on. A last file that has not even a header is removed.
+func (c *chain) settle(found *scanned) error {
+	if s := c.last(); s.number > 0 && s.size == 0 {
+		if err := os.Remove(s.path); err != nil {
+			return err
+		}
+		_ = s.file.Close()
+		c.segments = c.segments[:len(c.segments)-1]
+	}
+	found.last, found.older, found.left = *c.last(), c.last().begin, c.left
+	return nil
+}
+
+// scanLog reads all files of a log; errors name the file.
+func scanLog(c *chain, p *progress, apply func([]op) error) (scanned, error) {
+	for i := range c.segments {
+		if err := checkFormat(c.segments[i].file, c.segments[i].path); err != nil {
+			return scanned{}, err
+		}
+	}
+	if err := p.begin(c.size); err != nil {
 		return scanned{}, err
 	}
-	if err := p.begin(f); err != nil {
-		return scanned{}, err
+	found, err := scanFile(c.reader(), p, apply)
+	last := c.last()
+	incomplete := found.good < last.begin || // which was written before the last file was made
+		found.cut > 0 && last.number == 0 && found.base.after > 0 || // which was written before it got its name
+		found.good == last.begin && last.number > 0 && last.size > headerBytes // whose header was written before anything else
+	if err == nil && incomplete {
+		err = &DamageError{Offset: found.good, Commit: found.seq + 1}
 	}
-	found, err := scanFile(f, p, apply)
+	if err == nil && len(c.segments) == 1 && found.base.after > 0 {
+		found.seq = found.base.after
+	}
 	var damage *DamageError
 	if errors.As(err, &damage) {
-		damage.Path = path
-		return found, damage
+		return found, c.damaged(damage)
 	}
 	if err != nil {
-		return found, fmt.Errorf("%s: %w", path, err)
+		return found, fmt.Errorf("%s: %w", c.at(found.good).path, err)
 	}
 	return found, nil
 }
@@ -116,8 +140,7 @@ func scanFile(f io.ReadSeeker, p *progress, apply func([]op) error) (scanned, er
 	s := newScanner(f)
 	for {
 		h, err := s.group()
-		found.old = s.old
-		if err == nil && (h.seq != found.seq+1 || !s.hdr) {
+		if err == nil && !found.follows(s, h) {
 			err = errDamaged
 		}
 		if errors.Is(err, io.EOF) {
@@ -129,7 +152,7 @@ func scanFile(f io.ReadSeeker, p *progress, apply func([]op) error) (scanned, er
 		if err != nil {
 			return found, found.judge(f)
 		}
-		found.header, found.nonce, found.format = true, s.nonce, s.format
+		found.header, found.nonce = true, s.nonce
 		found.seq, found.good = h.seq, s.off
 		found.clean = h.ops == 0
 		if err := p.at(s.off); err != nil {
@@ -141,6 +164,20 @@ func scanFile(f io.ReadSeeker, p *progress, apply func([]op) error) (scanned, er
 			}
 		}
 	}
+}
+
+// follows reports whether a group follows those before it.
+func (found *scanned) follows(s *scanner, h head) bool {
+	switch {
+	case !found.header:
+		if !s.begins || s.header.number > 0 {
+			return false
+		}
+		found.base = s.header
+	case s.begins && s.header.number == found.base.next && found.base.after > 0:
+		found.seq = found.base.after // the base stands for all up to there
+	}
+	return h.seq == found.seq+1 && (!s.begins || s.header.number == 0 || s.header.after == found.seq)
 }
 
 // judge decides whether the bytes after the last complete group may be
@@ -161,11 +198,7 @@ func (found *scanned) judge(f io.ReadSeeker) error {
 		return err
 	}
 	lost := false
-	find := findHead
-	if found.old {
-		find = findOldMarker
-	}
-	err = find(f, found.nonce, func(h head) bool {
+	err = findHead(f, found.nonce, func(h head) bool {
 		lost = h.synced > found.seq
 		return !lost
 	})

@@ -13,19 +13,25 @@ import (
 // DamageError reports a log with damage before its end: bytes that had been
 // synced have changed.
 type DamageError struct {
-	Path   string
-	Offset int64  // where the damage begins
-	Commit uint64 // the first commit that cannot be read; 0 if the header is damaged
+	Path    string
+	Offset  int64  // where the damage begins, in the files of the log one after the other
+	Commit  uint64 // the first commit that cannot be read; 0 if the header is damaged
+	Missing bool   // the file is not there
+
+	within int64 // Offset in the file
 }
 
 // Error names the offset and what the operator can do.
 func (e *DamageError) Error() string {
+	if e.Missing {
+		return fmt.Sprintf("%s is missing, and is a part of the log; restore it from a backup, or start with --repair to keep what is left", e.Path)
+	}
 	what := fmt.Sprintf("commit %d, which had been written to disk whole", e.Commit)
 	if e.Commit == 0 {
 		what = "its beginning; it may be no DuskDB log at all"
 	}
 	return fmt.Sprintf("%s is damaged at byte %d: %s; restore it from a backup, or start with --repair to keep what is left",
-		e.Path, e.Offset, what)
+		e.Path, e.within, what)
 }
 
 // damagedFrom returns the offset where the damage of a refused log begins; ok
@@ -43,19 +49,19 @@ func damagedFrom(err error) (offset int64, ok bool) {
 }
 
 // salvage writes the readable groups of a log that is damaged at from into a
-// new log, renames the damaged file, and puts the new one in its place.
+// new log, renames the damaged files, and puts the new one in their place.
 func salvage(path string, from int64, noted logState, refused error) (*Repair, error) {
-	f, err := os.Open(path)
-	if err != nil {
+	c, err := openChain(path, os.O_RDONLY)
+	if c == nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer c.close()
 	temp := filepath.Join(filepath.Dir(path), tempName)
-	next, err := newJournal(temp, nil)
+	next, err := createJournal(temp, nil, header{next: 1}, 0)
 	if err != nil {
 		return nil, err
 	}
-	s := &salvager{file: f, next: next, report: Repair{Offset: from, ops: newLostOps()}}
+	s := &salvager{chain: c, next: next, report: Repair{Offset: from, ops: newLostOps()}}
 	err = s.run()
 	if err == nil && s.report.Commits == 0 {
 		err = fmt.Errorf("nothing in it can be salvaged: %w", refused)
@@ -70,7 +76,7 @@ func salvage(path string, from int64, noted logState, refused error) (*Repair, e
 	}
 	err = errors.Join(err, next.close())
 	if err == nil {
-		s.report.Kept, err = replaceDamaged(path, temp)
+		s.report.Kept, err = replaceDamaged(c, temp)
 	}
 	if err != nil {
 		_ = os.Remove(temp)
@@ -79,33 +85,44 @@ func salvage(path string, from int64, noted logState, refused error) (*Repair, e
 	return &s.report, nil
 }
 
-// replaceDamaged puts temp in the place of path. The damaged file exists under
+// replaceDamaged puts temp in the place of a damaged log. Each damaged file exists under
 // one of its names at every moment.
-func replaceDamaged(path, temp string) (kept string, err error) {
-	for n := 1; ; n++ {
-		kept = fmt.Sprintf("%s.damaged-%d", path, n)
-		if err = os.Link(path, kept); !errors.Is(err, os.ErrExist) {
-			break
+func replaceDamaged(c *chain, temp string) (kept string, err error) {
+	for i := len(c.segments) - 1; i >= 0; i-- {
+		if kept, err = keepDamaged(c.segments[i].path); err != nil {
+			return "", err
 		}
-	}
-	if err != nil {
-		return "", err
 	}
 	if err := (*disk)(nil).syncPath(temp); err != nil {
 		return "", err
 	}
-	if err := os.Rename(temp, path); err != nil {
+	if err := os.Rename(temp, c.base); err != nil {
 		return "", err
 	}
-	return kept, (*disk)(nil).syncPath(filepath.Dir(path))
+	for _, s := range c.segments[1:] {
+		if err := os.Remove(s.path); err != nil {
+			return "", err
+		}
+	}
+	return kept, (*disk)(nil).syncPath(filepath.Dir(c.base))
+}
+
+// keepDamaged gives a file a second name.
+func keepDamaged(path string) (kept string, err error) {
+	for n := 1; ; n++ {
+		kept = fmt.Sprintf("%s.damaged-%d", path, n)
+		if err = os.Link(path, kept); !errors.Is(err, os.ErrExist) {
+			return kept, err
+		}
+	}
 }
 
 // salvager reads the complete groups of a damaged log.
 type salvager struct {
-	file   *os.File
+	chain  *chain
 	next   *journal
-	nonce  uint64
-	known  bool // the nonce was found
+	base   header // of the first file
+	known  bool   // whether that could be read
 	seq    uint64
 	report Repair
 }
@@ -113,11 +130,8 @@ type salvager struct {
 // run copies the complete groups before and after each damaged place, and
 // counts what lies between them.
 func (s *salvager) run() error {
-	size, err := s.file.Seek(0, io.SeekEnd)
-	if err != nil {
-		return err
-	}
-	if err := s.findNonce(); err != nil {
+	size := s.chain.size
+	if err := s.findHeader(); err != nil {
 		return err
 	}
 	for off := int64(0); off < size; {
@@ -142,37 +156,42 @@ func (s *salvager) run() error {
 // loseEnd counts the commits that are missing at the end of the log according
 // to its state file.
 func (s *salvager) loseEnd(noted logState) {
-	if s.known && noted.nonce == s.nonce && noted.commits > s.seq {
+	if s.known && noted.nonce == s.base.nonce && noted.commits > s.seq {
 		s.report.LostCommits += int64(noted.commits - s.seq)
 	}
 }
 
-// findNonce looks for the header, which is in the first group, even if the
-// rest of that group cannot be read. Without the nonce, only the checksums of
-// the groups show that heads are genuine.
-func (s *salvager) findNonce() error {
+// findHeader looks for the header of the base, which is in its first group, even if the rest
+// of that group cannot be read.
+func (s *salvager) findHeader() error {
 	begin := make([]byte, tornHeader)
-	n, err := s.file.ReadAt(begin, 0)
+	n, err := s.chain.ReadAt(begin, 0)
 	if err != nil && err != io.EOF {
 		return err
 	}
-	if i := bytes.Index(begin[:n], []byte(formatPrefix)); i >= 0 && i+len(formatName)+8 <= n {
-		nonce, _, ok := decodeHeader(string(begin[i : i+len(formatName)+8]))
-		if !ok {
-			return nil
-		}
-		err := findHead(io.NewSectionReader(s.file, 0, 1<<40), nonce, func(head) bool {
-			s.nonce, s.known = nonce, true
-			return false
-		})
-		return err
+	i := bytes.Index(begin[:n], []byte(formatPrefix))
+	if i < 0 || i+headerSize > n {
+		return nil
 	}
-	return nil
+	hd, ok := decodeHeader(string(begin[i : i+headerSize]))
+	if !ok {
+		return nil
+	}
+	return findHead(s.chain.reader(), hd.nonce, func(head) bool {
+		s.base, s.known = hd, true
+		return false
+	})
 }
 
+// scanner reads groups from a place on. Without the nonce of the file there, only the
+// checksums of the groups show that heads are genuine.
 func (s *salvager) scanner(off, size int64) *scanner {
-	sc := newScanner(io.NewSectionReader(s.file, off, size-off))
-	sc.nonce, sc.hdr, sc.trusting = s.nonce, s.known, !s.known
+	sc := newScanner(io.NewSectionReader(s.chain, off, size-off))
+	hd, known := s.base, s.known
+	if at := s.chain.at(off); at.number > 0 {
+		hd, known = headerOf(at.file)
+	}
+	sc.nonce, sc.hdr, sc.trusting = hd.nonce, known, !known
 	return sc
 }
 
@@ -183,11 +202,11 @@ func (s *salvager) groups(off, size int64) (end int64, err error) {
 	end = off
 	for {
 		h, err := sc.group()
-		if sc.old {
-			return end, errors.New("only the version that wrote it can repair its format")
-		}
 		if err != nil {
 			return end, unlessUnreadable(err)
+		}
+		if sc.begins && s.base.after > 0 && sc.header.number == s.base.next {
+			s.seq = sc.header.after // for which the base stands
 		}
 		if h.seq > s.seq+1 {
 			s.report.LostCommits += int64(h.seq - s.seq - 1)
@@ -239,7 +258,7 @@ func (s *salvager) resync(off, size int64) (int64, error) {
 func (s *salvager) findCommand(off, size int64) (int64, error) {
 	buf := make([]byte, 64<<10)
 	for off < size {
-		n, err := s.file.ReadAt(buf, off)
+		n, err := s.chain.ReadAt(buf, off)
 		if err != nil && err != io.EOF {
 			return 0, err
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/internal/kv"
+	"github.com/duskdb/duskdb/storage/internal/mem"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -90,14 +92,23 @@ func (r *Repair) loss(num uint32) *Loss {
 	return r.losses[num]
 }
 
-// account compares the lost operations with the salvaged state.
-func (r *Repair) account(l *loader) {
+// account compares the lost operations with the state that was made of the others: l is what
+// was read, and done what was changed to make it agree.
+func (r *Repair) account(e *Engine, l loaded, done *kv.Repair) {
 	r.Unknown = max(0, r.LostCommits-r.ops.groups)
+	for num, n := range done.Adopted {
+		r.loss(num).Adopted = n
+	}
+	for num, n := range done.Contradicted {
+		r.loss(num).Contradicted = n
+		r.LostRecords += n
+	}
+	for num, ns := range done.Names {
+		r.loss(num).Namespace = ns
+	}
+	state := e.store.snapshot()
 	for rec, deleted := range r.ops.records {
-		there := false
-		if c := l.colls[rec.num]; c != nil {
-			_, there = c.records.Get(rec.id)
-		}
+		there := state.Record(rec.num, rec.id) != nil
 		loss := r.loss(rec.num)
 		switch {
 		case deleted && there:
@@ -109,12 +120,12 @@ func (r *Repair) account(l *loader) {
 		}
 	}
 	for num, ops := range r.ops.catalog {
-		r.accountCatalog(l.colls[num], r.loss(num), ops)
+		r.accountCatalog(described(state, num), r.loss(num), ops)
 	}
 	for _, num := range slices.Sorted(maps.Keys(r.losses)) {
 		loss := r.losses[num]
-		if c := l.colls[num]; c != nil && c.info != nil && loss.Namespace == (storage.Namespace{}) {
-			loss.Namespace = c.info.Namespace
+		if info := described(state, num); info != nil && loss.Namespace == (storage.Namespace{}) {
+			loss.Namespace = info.Namespace
 		}
 		if !loss.none() {
 			r.Losses = append(r.Losses, *loss)
@@ -123,26 +134,41 @@ func (r *Repair) account(l *loader) {
 	r.ops, r.losses = nil, nil
 }
 
-// accountCatalog notes which changes of a collection itself were lost.
-func (r *Repair) accountCatalog(c *loading, loss *Loss, ops []op) {
+// described returns the description of a collection, nil if it has none.
+func described(state *mem.Snapshot, num uint32) *storage.Info {
+	if entry := state.Catalog(num); entry != nil {
+		return parseCatalog(num, entry)
+	}
+	return nil
+}
+
+func parseCatalog(num uint32, entry []byte) *storage.Info {
+	if c, err := kv.ParseCatalog(num, entry); err == nil {
+		return c.Info
+	}
+	return nil
+}
+
+// accountCatalog notes which changes of a collection itself were lost. info is what it has now,
+// nil if it does not exist.
+func (r *Repair) accountCatalog(info *storage.Info, loss *Loss, ops []op) {
 	last := ops[len(ops)-1]
 	var had *storage.Info
 	if !last.del && value.Validate(value.Doc(last.value)) == nil {
-		had, _ = parseCatalog(last.value)
+		had = parseCatalog(last.num, value.StringView(last.value))
 	}
 	note := func(format string, args ...any) { loss.Catalog = append(loss.Catalog, fmt.Sprintf(format, args...)) }
-	kept := c != nil && c.info != nil
 	switch {
-	case last.del && kept:
+	case last.del && info != nil:
 		note("it was dropped, and is back")
 	case last.del:
 	case had == nil:
 		note("a change of its options or indexes is lost")
-	case !kept:
+	case info == nil:
 		loss.Namespace = had.Namespace
 		note("the collection itself is lost")
 	default:
-		for _, text := range lostChanges(had, c.info, loss.Adopted > 0) {
+		for _, text := range lostChanges(had, info, loss.Adopted > 0) {
 			note("%s", text)
 		}
 	}

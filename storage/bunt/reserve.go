@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/storage/internal/kv"
 )
 
 // Deletes are written to the log too, and a compaction writes a second log: on
@@ -135,16 +136,16 @@ var errReserved = fmt.Errorf("%w: the remaining space is reserved for deletes, d
 
 // writeCommit writes the operations of a transaction to the log, and refuses
 // them if only the reserve has space for them.
-func (e *Engine) writeCommit(t *tx, ops []op) error {
-	if e.reserve.spent.Load() && !t.frees(ops) && !e.reserve.ensure(e.sync.fileSize()) {
+func (e *Engine) writeCommit(s *store, w *kv.WriteSet) error {
+	if e.reserve.spent.Load() && !s.frees(w) && !e.reserve.ensure(e.sync.fileSize()) {
 		return errReserved
 	}
-	err := e.writeLog(ops)
-	if !noSpace(err) || !t.frees(ops) || !e.reserve.release() {
+	err := e.writeLog(s.ops)
+	if !noSpace(err) || !s.frees(w) || !e.reserve.release() {
 		return err
 	}
 	e.opts.Logger("storage: the disk is full: deletes use the space reserved in %s", e.reserve.path())
-	err = e.writeLog(ops)
+	err = e.writeLog(s.ops)
 	e.wakeMaintenance()
 	return err
 }
@@ -156,45 +157,6 @@ const (
 	addedShare = 3
 	addedEach  = 2 << 10
 )
-
-// frees reports whether a transaction mainly removes documents or collections.
-// Deletes in a collection that also gains documents do not count, so that a
-// capped collection cannot grow with the space of the reserve.
-func (t *tx) frees(ops []op) bool {
-	var deletes, removed, added int64
-	for _, ch := range t.changes {
-		n, bytes := ch.removed()
-		deletes, removed = deletes+n, removed+bytes
-	}
-	if deletes == 0 {
-		return false
-	}
-	for i := range ops {
-		added += int64(len(ops[i].value))
-	}
-	return added <= addedShare*removed+addedEach*deletes
-}
-
-// removed counts the deletes and their bytes in a collection that gains no
-// documents.
-func (ch *change) removed() (n, bytes int64) {
-	switch {
-	case ch.base == nil:
-		return 0, 0
-	case ch.cur == nil:
-		return 1, ch.base.size
-	}
-	for _, id := range ch.dirty {
-		_, there := ch.cur.records.Get(id)
-		if there && id > ch.base.lastID {
-			return 0, 0
-		}
-		if stored, was := ch.base.records.Get(id); was && !there {
-			n, bytes = n+1, bytes+int64(len(stored))
-		}
-	}
-	return n, bytes
-}
 
 // compactWithReserve compacts; on a full disk it uses the space of the
 // reserve. It does not start if that space is not enough, because the space is
@@ -231,11 +193,9 @@ func (e *Engine) roomToCompact() (need, free int64) {
 const opOverhead = 16
 
 // copyBytes estimates the size of a compacted log.
-func (e *Engine) copyBytes() (n int64) {
-	if r := e.root.Load(); r != nil {
-		r.all(func(c *coll) { n += c.size + int64(c.records.Len())*opOverhead + c.entrySize })
-	}
-	return n
+func (e *Engine) copyBytes() int64 {
+	records, bytes := e.RecordBytes()
+	return bytes + records*opOverhead + e.store.snapshot().CatalogBytes()
 }
 
 // finishLog closes the log properly. On a full disk it uses the reserve; if

@@ -91,7 +91,7 @@ func remove(e *Engine, id storage.RecordID) error {
 func TestReserve(t *testing.T) {
 	e, s := openSmall(t)
 	n := fillDisk(t, e)
-	if !exists(filepath.Join(s.dir, reserveName)) {
+	if !isThere(filepath.Join(s.dir, reserveName)) {
 		t.Fatal("there is no reserve")
 	}
 	for id := range storage.RecordID(n - 10) {
@@ -100,7 +100,7 @@ func TestReserve(t *testing.T) {
 			t.Fatalf("after %d deletes, an insert: %v", id+1, err)
 		}
 	}
-	if exists(filepath.Join(s.dir, reserveName)) {
+	if isThere(filepath.Join(s.dir, reserveName)) {
 		t.Error("the reserve is still held")
 	}
 	err := inColl(e, ns, func(c storage.Collection) error {
@@ -197,9 +197,17 @@ func TestReserveIsNotForMoves(t *testing.T) {
 func TestReserveShared(t *testing.T) {
 	e, _ := openSmall(t)
 	fillDisk(t, e)
-	<-e.writer // so that they wait for each other
 	var errs [2]error
 	var wg sync.WaitGroup
+	begun, release := make(chan struct{}), make(chan struct{})
+	wg.Go(func() { // so that they wait for each other
+		_ = e.Update(ctx, func(storage.Tx) error {
+			close(begun)
+			<-release
+			return nil
+		})
+	})
+	<-begun
 	wg.Go(func() {
 		errs[0] = e.UpdateShared(ctx, func(tx storage.Tx) error {
 			c, err := tx.Collection(ns)
@@ -218,10 +226,7 @@ func TestReserveShared(t *testing.T) {
 			return storagetest.Done(c.Delete(1))
 		})
 	})
-	for waiting := 0; waiting < 2; {
-		waiting = e.shared.Waiting()
-	}
-	e.unlockWriter()
+	close(release)
 	wg.Wait()
 	if !noSpace(errs[0]) || errs[1] != nil {
 		t.Errorf("insert: %v, delete: %v", errs[0], errs[1])

@@ -20,13 +20,12 @@ const maxGroup = 1 << 30
 // scanner reads the groups of a log: a stream of RESP commands "set g
 // group".
 type scanner struct {
-	r     *bufio.Reader
-	off   int64 // bytes read
-	nonce uint64
-	hdr   bool
-	// format is that of the header, if it was read.
-	format int
-	old    bool // the log has the first format
+	r      *bufio.Reader
+	off    int64 // bytes read
+	nonce  uint64
+	hdr    bool   // a header was read
+	header header // the last one
+	begins bool   // whether the group read last is a header
 	key    []byte
 	value  []byte
 
@@ -51,13 +50,6 @@ func newScanner(r io.Reader) *scanner {
 
 // group reads one group. At the end of the file it returns io.EOF.
 func (s *scanner) group() (h head, err error) {
-	if s.off == 0 {
-		begin, _ := s.r.Peek(len(oldBegin) + 1)
-		s.old = isOld(begin)
-	}
-	if s.old {
-		return s.oldGroup()
-	}
 	del, err := s.command()
 	if err != nil {
 		return h, err
@@ -81,11 +73,14 @@ func (s *scanner) open(group []byte) (h head, err error) {
 		}
 		return h, err
 	}
-	if !s.hdr && len(s.ops) == 1 && s.ops[0].kind == opHeader {
-		if s.nonce, s.format, s.hdr = decodeHeader(s.ops[0].value); !s.hdr {
+	if s.begins = len(s.ops) == 1 && s.ops[0].kind == opHeader; s.begins {
+		hd, good := decodeHeader(s.ops[0].value)
+		if !good {
 			return h, errDamaged
 		}
-		h, ok = parseHead(group, s.nonce)
+		if h, ok = parseHead(group, hd.nonce); ok {
+			s.header, s.nonce, s.hdr = hd, hd.nonce, true
+		}
 	}
 	if !ok && !s.trusting {
 		return h, errDamaged

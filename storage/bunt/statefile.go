@@ -10,7 +10,7 @@ import (
 )
 
 // stateName is the name of the state file, which says how much of the log is known to be on disk:
-// the nonce of the log, the number of commits and of bytes. It is written when a log is
+// the nonce of its first file, the number of commits, and the bytes of all files. It is written when a log is
 // created, compacted or closed, always after the log has been synced, so that
 // it never claims more than is on disk; after a crash it claims less, or
 // belongs to the previous log. A log that is shorter than its state file says
@@ -104,7 +104,7 @@ func (j *journal) state() (logState, error) {
 	if err != nil {
 		return logState{}, err
 	}
-	return logState{nonce: j.nonce, commits: j.seq, bytes: st.Size()}, nil
+	return logState{nonce: j.base, commits: j.seq, bytes: j.older + st.Size()}, nil
 }
 
 // ShortLogError reports a log that has lost its end, or all of its content.
@@ -128,7 +128,7 @@ func (e *ShortLogError) Error() string {
 // the one in the state file: it comes from a compaction that a crash
 // interrupted at its end, or an operator put it there.
 func (s logState) missing(path string, found scanned) error {
-	if s.bytes == 0 || found.header && found.nonce != s.nonce || found.seq >= s.commits && found.good >= s.bytes {
+	if s.bytes == 0 || found.header && found.base.nonce != s.nonce || found.seq >= s.commits && found.good >= s.bytes {
 		return nil
 	}
 	return &ShortLogError{Path: path, Bytes: found.good, Noted: s.bytes, Commits: found.seq, Known: s.commits}

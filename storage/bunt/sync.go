@@ -6,7 +6,6 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage"
@@ -21,20 +20,15 @@ type syncer struct {
 	dirty  chan struct{} // wakes the background syncer for the first commit to sync
 	times  storage.Durations
 
-	flusher *flusher // what the next sync uses; nil until one has taken long
-
 	mu      sync.Mutex
 	disk    *disk
-	file    *os.File // nil in memory
+	file    *os.File // the last file; nil in memory
+	older   int64    // bytes of the files before it
 	running *syncRun // the sync under way
 	err     error    // of a failed sync, after which the state on disk is unknown
 	syncs   int64
 	failed  int64
 }
-
-// longSync is how long a sync takes when the ones after it are to wait without a processor.
-// Up to then it matters little.
-const longSync = 5 * time.Millisecond
 
 // syncRun is one fsync for all callers that wait for it.
 type syncRun struct {
@@ -57,8 +51,9 @@ func newSyncer(j *journal) (*syncer, error) {
 			return nil, err
 		}
 	}
-	s.last.Store(j.position())
-	s.synced.Store(j.position())
+	s.last.Store(j.seq)
+	s.synced.Store(j.seq)
+	s.older = j.older
 	j.synced = s.synced.Load
 	return s, nil
 }
@@ -118,12 +113,8 @@ func (s *syncer) join(target uint64) (run *syncRun, mine bool, err error) {
 func (s *syncer) run(r *syncRun) {
 	upTo := s.last.Load()
 	began := clock.System().Now()
-	err := s.disk.syncBy(s.flusher, s.file)
-	took := clock.System().Now().Sub(began)
-	s.times.Observe(took)
-	if took > longSync && s.flusher == nil {
-		s.flusher = takeFlusher()
-	}
+	err := s.disk.sync(s.file)
+	s.times.Observe(clock.System().Now().Sub(began))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.syncs++
@@ -164,21 +155,25 @@ func (s *syncer) fileSize() int64 {
 	if err != nil {
 		return 0
 	}
-	return info.Size()
+	return s.older + info.Size()
 }
 
 // replace waits until no sync is running, and makes s sync another file from
-// then on. All of that file is synced, unless err is given. It clears an
+// then on, before which there are older bytes. All commits so far are on disk. It clears an
 // earlier failure.
-func (s *syncer) replace(f *os.File, err error) {
+func (s *syncer) replace(f *os.File, older int64) {
 	s.lockIdle()
 	defer s.mu.Unlock()
 	_ = s.file.Close()
-	s.file, s.err = f, err
-	if err != nil {
-		return
-	}
+	s.file, s.older, s.err = f, older, nil
 	s.synced.Store(s.last.Load())
+}
+
+// reduce notes that the files before the last one have other sizes.
+func (s *syncer) reduce(older int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.older = older
 }
 
 func (s *syncer) close() {
@@ -186,8 +181,7 @@ func (s *syncer) close() {
 	defer s.mu.Unlock()
 	if s.file != nil {
 		_ = s.file.Close()
-		s.flusher.giveBack()
-		s.file, s.flusher = nil, nil
+		s.file = nil
 	}
 	if s.err == nil {
 		s.err = storage.ErrClosed
