@@ -8,8 +8,8 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// mostCachedQuery is up to how many bytes of a query are kept for show.
-const mostCachedQuery = 16 << 10
+// maxCachedQuery bounds the queries that the cache keeps for $planCacheStats, in bytes.
+const maxCachedQuery = 16 << 10
 
 // CacheKey returns the key of a query in the plan cache, 0 if the query is not cached.
 func (q *Query) CacheKey(m *catalog.Meta) uint64 {
@@ -39,7 +39,7 @@ type Planned struct {
 	Query    *Query
 	Input    *plan.Query // Query as the planner saw it
 	Plan     *plan.Plan
-	Filtered bool // by an index filter
+	Filtered bool // whether an index filter restricted the choice
 	Replaces bool // the cached plan no longer fits
 }
 
@@ -52,7 +52,7 @@ func RememberPlan(m *catalog.Meta, key uint64, now int64, d Planned) {
 	}
 	m.Plans.Chosen(key, choice, d.Replaces, func() *catalog.CachedPlan {
 		e := &catalog.CachedPlan{Created: now, Key: PlanCacheKey(q, p), Shape: q.Shape(), Filter: d.Filtered}
-		if len(q.Filter)+len(q.Sort)+len(q.Command.Projection) <= mostCachedQuery {
+		if len(q.Filter)+len(q.Sort)+len(q.Command.Projection) <= maxCachedQuery {
 			e.Query, e.Stages = q.described(), p.Described(q.Matcher, q.Sort)
 			e.Candidates = q.candidates(p, e.Stages)
 		}
@@ -63,7 +63,7 @@ func RememberPlan(m *catalog.Meta, key uint64, now int64, d Planned) {
 // candidates describes the plans among which p was chosen, itself first.
 func (q *Query) candidates(p *plan.Plan, stages value.Doc) []catalog.Candidate {
 	list := []catalog.Candidate{{Examined: p.Examined, Stages: stages}}
-	room := mostCachedQuery
+	room := maxCachedQuery
 	for _, r := range p.Rejected {
 		one := catalog.Candidate{Examined: r.Examined}
 		if d := r.Described(q.Matcher, q.Sort); len(d) <= room {

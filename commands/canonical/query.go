@@ -25,7 +25,7 @@ type Query struct {
 	NearAll    bool            // a $near returns all records; Limit does not apply to it
 	Counted    bool            // a part of a query whose use of an index has been counted
 	Distinct   string          // the path whose distinct values are enough; "": all documents
-	Last       bool            // with Distinct: the last document of each value in the order of the sort
+	Last       bool            // asks, with Distinct, for the last document of each value in the order of the sort
 	Grouped    bool            // the values are for a $group, which does not unwind arrays
 	Collator   value.Collator  // the order of strings in the operation
 	Scope      *expr.Scope     // the variables that expressions may use

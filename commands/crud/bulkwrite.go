@@ -108,7 +108,7 @@ type bulkWrite struct {
 	errorsOnly bool
 	stopped    bool
 	results    []value.Doc
-	room       mongoerr.Room // for the errors among results
+	room       mongoerr.Room // what the reply has left for errors
 
 	errors, inserted, matched, modified, upserted, deleted int64
 }

@@ -74,12 +74,12 @@ func beginCount(c *kernel.Call, ns storage.Namespace, a *exec.CountArgs, limit i
 	if err != nil {
 		return 0, nil, err
 	}
-	most := int64(0)
+	wanted := int64(0)
 	if limit > 0 {
-		most = a.Skip + limit
+		wanted = a.Skip + limit
 	}
 	if exec.Countable(how, info) {
-		n, ok, err := exec.CountEntries(c, x, info, how.Plan, most)
+		n, ok, err := exec.CountEntries(c, x, info, how.Plan, wanted)
 		if ok || err != nil {
 			return exec.ClampCount(n, a.Skip, limit), nil, err
 		}
@@ -90,16 +90,15 @@ func beginCount(c *kernel.Call, ns storage.Namespace, a *exec.CountArgs, limit i
 	}
 	x.ReadAhead(exec.FirstChunk)
 	return 0, func() (int64, error) {
-		n, err := countMatches(src, most)
+		n, err := countMatches(src, wanted)
 		return exec.ClampCount(n, a.Skip, limit), err
 	}, nil
 }
 
-// countMatches counts by reading the documents, until there are most of them
-// unless that is 0.
-func countMatches(src exec.RecordSource, most int64) (n int64, err error) {
+// countMatches counts by reading the documents, up to a limit; 0: no limit.
+func countMatches(src exec.RecordSource, limit int64) (n int64, err error) {
 	defer src.Close()
-	for most == 0 || n < most {
+	for limit == 0 || n < limit {
 		_, ok, err := src.Next()
 		if !ok || err != nil {
 			return n, err

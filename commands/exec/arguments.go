@@ -25,14 +25,14 @@ type AggregateArgs struct {
 	AllowDiskUse *args.StrictBool `arg:"allowDiskUse,own"`         // whether stages may write temporary files; nil: as the parameter says
 	Cursor       value.Value      `arg:"cursor,any"`               // a document with batchSize
 	Bypass       args.LooseBool   `arg:"bypassDocumentValidation"` // $out and $merge skip the validator of the target
-	Collation    value.Doc        `arg:"collation"`                // of all comparisons; nil: that of the collection
+	Collation    value.Doc        `arg:"collation"`                // the order of strings in all comparisons; nil: the collection's
 	Hint         value.Value      `arg:"hint,any"`                 // an index by name or key, or $natural
 	Let          value.Doc        `arg:"let"`                      // variables for expressions
 	BatchSize    value.Value      `arg:"batchSize"`                // accepted and without effect: cursor.batchSize counts
 	FromMongos   args.LooseBool   `arg:"fromMongos"`               // accepted from routers, without effect
 	NeedsMerge   args.LooseBool   `arg:"needsMerge"`               // accepted from routers, without effect
 	EncInfo      value.Value      `arg:"encryptionInformation"`    // accepted and without effect
-	UUID         args.UUID        `arg:"collectionUUID"`           // of the collection that the client expects
+	UUID         args.UUID        `arg:"collectionUUID"`           // UUID of the collection that the client expects
 }
 
 // AggregateSpec decodes the arguments of aggregate.
@@ -79,10 +79,10 @@ func StartsStream(pipeline value.Doc) bool {
 type CountArgs struct {
 	Count     value.Value `arg:"count,required"`        // name or UUID of the collection
 	Query     value.Doc   `arg:"query"`                 // the filter; nil: all documents
-	Limit     value.Value `arg:"limit,any"`             // the most to count, see AtMost
+	Limit     value.Value `arg:"limit,any"`             // maximum of the count, see AtMost
 	Skip      int64       `arg:"skip,nonneg"`           // documents to pass over first
 	Hint      value.Value `arg:"hint,any"`              // an index by name or key, or $natural
-	Collation value.Doc   `arg:"collation"`             // of the filter; nil: that of the collection
+	Collation value.Doc   `arg:"collation"`             // the order of strings in the filter; nil: the collection's
 	Fields    value.Value `arg:"fields"`                // accepted and without effect, as in mongod
 	EncInfo   value.Value `arg:"encryptionInformation"` // accepted and without effect
 }
@@ -143,8 +143,8 @@ func Countable(a *AccessPath, info *storage.Info) bool {
 }
 
 // CountEntries counts the entries in the ranges of a plan, no further than
-// most (0: all). ok is false if some of the documents may have expired.
-func CountEntries(c *kernel.Call, x *Execution, info *storage.Info, p *plan.Plan, most int64) (n int64, ok bool, err error) {
+// limit (0: all). ok is false if some of the documents may have expired.
+func CountEntries(c *kernel.Call, x *Execution, info *storage.Info, p *plan.Plan, limit int64) (n int64, ok bool, err error) {
 	err = c.View(func(tx storage.Tx) error {
 		n = 0
 		coll, err := catalog.Open(tx, info.Namespace)
@@ -167,9 +167,9 @@ func CountEntries(c *kernel.Call, x *Execution, info *storage.Info, p *plan.Plan
 				if n&1023 == 0 {
 					stop = c.Interrupted()
 				}
-				return stop == nil && n != most
+				return stop == nil && n != limit
 			})
-			if err != nil || stop != nil || n == most && most > 0 {
+			if err != nil || stop != nil || n == limit && limit > 0 {
 				return cmp.Or(err, stop)
 			}
 		}
@@ -194,7 +194,7 @@ type DistinctArgs struct {
 	Distinct  value.Value `arg:"distinct,required"` // name or UUID of the collection
 	Key       string      `arg:"key,required"`      // path of the field
 	Query     value.Doc   `arg:"query"`             // the filter; nil: all documents
-	Collation value.Doc   `arg:"collation"`         // of the filter and of what is distinct; nil: that of the collection
+	Collation value.Doc   `arg:"collation"`         // the order of strings in filter and values; nil: the collection's
 	Hint      value.Value `arg:"hint,any"`          // an index by name or key, or $natural
 }
 
@@ -223,7 +223,7 @@ type FindArgs struct {
 	Hint         value.Value      `arg:"hint,any"`                 // an index by name or key, or $natural
 	Collation    value.Doc        `arg:"collation,own"`            // nil: that of the collection
 	Skip         int64            `arg:"skip,nonneg"`              // documents to pass over first
-	Limit        int64            `arg:"limit,nonneg"`             // most documents in all; 0: no limit
+	Limit        int64            `arg:"limit,nonneg"`             // maximum number of documents; 0: no limit
 	BatchSize    *int64           `arg:"batchSize,nonneg"`         // documents in the first batch; nil: the default
 	SingleBatch  args.StrictBool  `arg:"singleBatch,own"`          // no cursor stays open
 	AllowDiskUse *args.StrictBool `arg:"allowDiskUse,own"`         // whether a sort may write temporary files; nil: as the parameter says
@@ -243,12 +243,12 @@ type FindArgs struct {
 	ResumeAfter  value.Doc        `arg:"$_resumeAfter,own"`        // such a token; not used yet
 	ReadOnce     args.StrictBool  `arg:"readOnce,own"`             // refused in transactions, else without effect
 	EncInfo      value.Value      `arg:"encryptionInformation"`    // accepted and without effect
-	UUID         args.UUID        `arg:"collectionUUID"`           // of the collection that the client expects
+	UUID         args.UUID        `arg:"collectionUUID"`           // UUID of the collection that the client expects
 }
 
 // FindSpec decodes the arguments of find, under the name that mongod gives them in
 // errors.
-var FindSpec = args.New[FindArgs]("FindCommandRequest") // as mongod calls it
+var FindSpec = args.New[FindArgs]("FindCommandRequest")
 
 // FindNamespace reads a collection name, or a UUID that stands for one.
 func FindNamespace(c *kernel.Call, v value.Value) (storage.Namespace, error) {
@@ -285,11 +285,11 @@ func FindCollection(c *kernel.Call, v value.Value) (ns storage.Namespace, info *
 // Finder is an opened find.
 type Finder struct {
 	Exec  *Execution      // shared by the iterators
-	Query canonical.Query // as it is planned
+	Query canonical.Query // the query as it is planned
 	It    agg.Iterator    // the chain of iterators, made by Open
-	plan  *AccessPath
-	What  string // mongod's prefix for errors
-	sort  bool   // a sort stage was needed
+	plan  *AccessPath     // nil until it is open
+	What  string          // mongod's prefix for errors
+	sort  bool            // a sort stage was needed
 
 	Follows bool // the cursor stays open at the end and waits for new documents
 }
@@ -441,7 +441,7 @@ type UpdateStatementArgs struct {
 	Collation    value.Doc      `arg:"collation"`      // nil: that of the collection
 	ArrayFilters args.Array     `arg:"arrayFilters"`   // conditions for the identifiers of $[identifier]
 	Hint         value.Value    `arg:"hint,any"`       // an index by name or key
-	Sort         value.Doc      `arg:"sort"`           // which of several documents is the first
+	Sort         value.Doc      `arg:"sort"`           // the order that decides which document is the first
 	SampleID     value.Value    `arg:"sampleId"`       // accepted and without effect
 	Supplied     args.LooseBool `arg:"upsertSupplied"` // accepted from routers, without effect
 }

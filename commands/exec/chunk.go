@@ -8,11 +8,11 @@ import (
 
 // chunk is what a scan has read in one view of the storage.
 type chunk struct {
-	records []storage.Record // or documents made from keys
+	records []storage.Record // records, or documents made from keys
 	next    int              // position in records of the one to return next
 	keys    entryKeys        // the entries that led to the records; empty without an index
-	stored  []bool           // which of records are records; empty: all
-	from    position         // where the chunk was read from
+	stored  []bool           // which of records come from the storage; empty: all
+	from    position         // the place where the chunk begins
 	proven  bool             // the records match: their entries prove it
 }
 
@@ -25,9 +25,9 @@ func (c *chunk) reset() {
 	c.keys.reset()
 }
 
-// add adds a record that an index entry led to. size is how many the chunk will have at most.
+// add adds a record that an index entry led to. size is the limit of the chunk's records.
 func (c *chunk) add(key []byte, rec storage.Record, size int) {
-	if len(c.records) == cap(c.records) { // a little at first, since most finds have only a few
+	if len(c.records) == cap(c.records) { // little room at first, since most finds have only a few
 		more := max(4, min(8*len(c.records), size)-len(c.records))
 		c.records = slices.Grow(c.records, more)
 		c.keys.bytes, c.keys.ends = slices.Grow(c.keys.bytes, more*len(key)), slices.Grow(c.keys.ends, more)

@@ -10,7 +10,7 @@ import (
 // filter is applied to them before a record is fetched.
 type keyDocs struct {
 	desc   []bool
-	read   []bool // the keys have the value of this field
+	read   []bool // whether the keys have the value of the field
 	tree   []keyNode
 	values []value.Value
 	reader value.KeyReader
@@ -22,11 +22,11 @@ type keyDocs struct {
 // below it.
 type keyNode struct {
 	name  string
-	field int // of the index, -1: none
+	field int // position of the index field; -1: only a parent of fields
 	below []keyNode
 }
 
-// keyArena is how much room is made at once for documents.
+// keyArena is the size of the blocks in which documents are allocated.
 const keyArena = 16 << 10
 
 func newKeyDocs(p *plan.Plan) *keyDocs {

@@ -11,7 +11,7 @@ import (
 type decoder interface {
 	// wants reports whether a record that was read in natural order belongs to the chunk.
 	wants(rec storage.Record, now int64) bool
-	// begin says to which scan the next entries belong, and how many the chunk has at most.
+	// begin says to which scan the next entries belong, and the limit of the chunk's records.
 	begin(scan, size int)
 	// scan visits the entries of an index, with their records or with the ids alone.
 	scan(coll storage.Collection, index string, kr storage.KeyRange, visit func(key []byte, rec storage.Record) bool) error
@@ -46,8 +46,8 @@ func (d *recordDecoder) entry(counts *ScanCounts, key []byte, rec storage.Record
 // For other queries the filter is applied to it before the record is read.
 type keyDecoder struct {
 	recordDecoder
-	docs    []*keyDocs       // for all scans, or one for each
-	current *keyDocs         // for the present scan
+	docs    []*keyDocs       // makers of documents: one for all scans, or one for each
+	current *keyDocs         // the maker for the present scan
 	covered bool             // the documents are returned
 	filter  *canonical.Query // the filter for the values of a key; nil: they all match
 
@@ -62,8 +62,8 @@ type keyDecoder struct {
 // waitingEntry is an entry of an index that comes after one whose record must be read.
 type waitingEntry struct {
 	counts *ScanCounts
-	rec    storage.Record // with the values of the key, if they are known
-	known  bool           // whether they are
+	rec    storage.Record // the record, with the values of the key if they are known
+	known  bool           // whether the values of the key are known
 	fetch  bool           // whether the record must be read all the same
 }
 

@@ -12,10 +12,10 @@ import (
 // DistinctSet collects the distinct values behind a path; of equal ones, the
 // first that was seen.
 type DistinctSet struct {
-	path     value.Path     // of the field
-	collator value.Collator // of what is equal, nil: by bytes
+	path     value.Path     // the path of the field
+	collator value.Collator // decides which strings are equal; nil: bytes do
 	values   []value.Value
-	bytes    int // about the size of the values, for the limit of the reply
+	bytes    int // approximate size of the values, for the limit of the reply
 
 	small map[string]struct{}            // keys of the values so far
 	large map[[sha256.Size]byte]struct{} // the hashes of long keys; nil before the first

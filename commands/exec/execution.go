@@ -18,18 +18,18 @@ var NoCollection = &plan.Stage{Name: "EOF", Detail: value.NewDoc("type", value.S
 // it: each getMore replaces the Call.
 type Execution struct {
 	call  *kernel.Call
-	Env   *expr.Env // of the expressions, with the metadata of the current document
-	Stats execStats // of all iterators, for explain
+	Env   *expr.Env // the environment of the expressions, with the metadata of the current document
+	Stats execStats // counters of all iterators, for explain
 	// Sources are the open iterators that may have read ahead.
 	Sources []rewinder
 	// opened are the sources of pipelines that ReadAhead has yet to start.
 	opened    []rewinder
-	resumed   int           // how many commands have continued it
-	Plans     []*AccessPath // of the collections a pipeline opened, for explain
-	Explained bool          // run by explain: $indexStats does not count it
+	resumed   int           // number of commands that have continued it
+	Plans     []*AccessPath // the plans of the collections a pipeline opened, for explain
+	Explained bool          // whether explain runs it: $indexStats does not count that
 	// parent has the Call, for the executions of sub-pipelines; nil otherwise.
 	parent *Execution
-	key    []byte // of the index entry that led to the current record
+	key    []byte // the index entry that led to the current record
 	// Packed reports whether the buckets of a time series are read as they are stored,
 	// since the iterator above unpacks them.
 	Packed bool
@@ -123,16 +123,16 @@ func (x *Execution) root() *Execution {
 // rewinder is a source that reads ahead of what it returns.
 type rewinder interface {
 	rewind()
-	readAhead(most int) // reads the first chunk, unless something was read already
+	readAhead(limit int) // reads the first chunk, unless something was read already
 }
 
 // ReadAhead reads the first records, to be called in the View that a query was planned in:
-// most of them at most, unless the query has a limit, which counts then. If that fails, the
+// up to limit of them, or up to the query's own limit. If that fails, the
 // error comes when they are asked for.
-func (x *Execution) ReadAhead(most int) {
+func (x *Execution) ReadAhead(limit int) {
 	for _, list := range [][]rewinder{x.Sources, x.opened} {
 		for _, r := range list {
-			r.readAhead(most)
+			r.readAhead(limit)
 		}
 	}
 	x.opened = nil

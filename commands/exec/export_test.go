@@ -1,6 +1,6 @@
 package exec
 
-// MostSummarized is for the tests outside of the package.
-const MostSummarized = mostSummarized
+// What tests of the package need besides.
+const MaxSummary = maxSummary
 
 var Summarize = summarize

@@ -18,11 +18,11 @@ import (
 type Documents struct {
 	src  RecordSource
 	exec *Execution
-	meta []expr.MetaKind // to be set for each document
+	meta []expr.MetaKind // metadata to set for each document
 	Spec *index.Spec     // the index that is used, nil if none
 	q    *canonical.Query
 
-	info *storage.Info // of the collection, for the instant of expiry; nil: the source of the records knows it
+	info *storage.Info // the collection, for the instant of expiry; nil: the source of the records knows it
 
 	batch []value.Doc
 }
@@ -207,9 +207,9 @@ func (w *withRecordID) Close() { w.src.Close() }
 
 // mongod's prefixes for errors of a running query.
 const (
-	AggregationFailed = "PlanExecutor error during aggregation" // in aggregate
-	FindFailed        = "Executor error during find command"    // in find
-	GetMoreFailed     = "Executor error during getMore"         // in getMore
+	AggregationFailed = "PlanExecutor error during aggregation"
+	FindFailed        = "Executor error during find command"
+	GetMoreFailed     = "Executor error during getMore"
 )
 
 // largestResult is how large a document may be on its way to a client.
@@ -219,7 +219,7 @@ const largestResult = kernel.MaxDocumentBytes + 16*1024
 // command, and refuses documents that are too large for a message.
 type InContext struct {
 	Src  agg.Iterator
-	Exec *Execution        // which knows the command at work
+	Exec *Execution        // knows the running command
 	NS   storage.Namespace // named in errors of the storage
 	What string            // the prefix, such as FindFailed; a getMore has its own
 	// Computed: the documents may be deeper than those that clients send.

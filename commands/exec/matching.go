@@ -16,13 +16,13 @@ type RecordSource interface {
 
 // Matching passes on the records that match.
 type Matching struct {
-	Src RecordSource     // the records to be judged
-	Q   *canonical.Query // by whose matcher
-	Env *expr.Env        // of the expressions of the matcher
+	Src RecordSource     // the records to match
+	Q   *canonical.Query // the query whose matcher decides
+	Env *expr.Env        // the environment of the matcher's expressions
 
-	scan   *ScanIterator // Src, if it is one
-	run    *match.Run    // of the matcher, once it is known that there are many records
-	judged int           // records without a run
+	scan   *ScanIterator // Src as a scan; nil: it is something else
+	run    *match.Run    // the matcher for many records; nil: there were few so far
+	single int           // records matched one by one, before there was a run
 }
 
 // NewMatching makes the records of src that match a query.
@@ -32,7 +32,7 @@ func NewMatching(src RecordSource, q *canonical.Query, env *expr.Env) *Matching 
 	return f
 }
 
-// runFrom is how many records are judged one by one before there is a Run.
+// runFrom is how many records are matched one by one before there is a Run.
 const runFrom = 16
 
 // Next implements RecordSource.
@@ -80,7 +80,7 @@ func (f *Matching) matches(d value.Doc) (bool, error) {
 	if f.run != nil {
 		return f.run.Match(f.Env, d)
 	}
-	if f.judged++; f.judged > runFrom {
+	if f.single++; f.single > runFrom {
 		f.run = f.Q.Matcher.Run()
 	}
 	return f.Q.Matcher.Match(f.Env, d)

@@ -18,11 +18,11 @@ import (
 
 // BucketQuery is a filter on measurements, turned into one on buckets.
 type BucketQuery struct {
-	Info     *storage.Info        // of the buckets
-	Meta     *catalog.Meta        // of the time series
-	Pushdown *timeseries.Pushdown // what the filter says of whole buckets
-	Query    canonical.Query      // on buckets
-	Matcher  *match.Matcher       // of measurements, nil if all match
+	Info     *storage.Info        // the collection of buckets
+	Meta     *catalog.Meta        // the catalog entry of the time series
+	Pushdown *timeseries.Pushdown // the part of the filter that whole buckets can decide
+	Query    canonical.Query      // the query on buckets
+	Matcher  *match.Matcher       // the filter of measurements, nil if all match
 }
 
 // QueryBuckets prepares to read the measurements that q asks for.
@@ -75,22 +75,22 @@ func ShownBucket(d value.Doc) value.Doc {
 // the buckets instead: it is an stage.Packs.
 type Measurements struct {
 	x        *Execution
-	B        *BucketQuery // which buckets may hold what is asked for
+	B        *BucketQuery // finds the buckets that may have matching measurements
 	src      RecordSource
 	unpacker *timeseries.Unpacker
 	open     bool
 	whole    bool         // all measurements of the bucket that is open match
-	Counts   bucketCounts // for explain
+	Counts   bucketCounts // counters for explain
 	ownOrder bool         // strings compare as in the control values
 	expiry   bool         // the measurements get {$meta: "expiresAt"}
 	current  value.Doc    // the bucket that is open
 }
 
-// bucketCounts is what was done with buckets, for explain.
+// bucketCounts are the counters of buckets for explain.
 type bucketCounts struct {
-	Read     int64 // buckets that may hold a matching measurement
-	Unpacked int64 // buckets of those that were unpacked
-	Returned int64 // measurements
+	Read     int64 // buckets that were read
+	Unpacked int64 // buckets that were unpacked
+	Returned int64 // measurements that were returned
 }
 
 // Open opens the measurements in the buckets that an access path finds.

@@ -13,17 +13,17 @@ import (
 // common prefix. It is used for {a: {$in: […]}} sorted by b.
 type Merged struct {
 	streams mergeHeap
-	All     []*mergeStream // also those that have ended, for explain
+	All     []*mergeStream // all streams, with the ended ones, for explain
 	seen    map[storage.RecordID]struct{}
 	started bool
-	Dropped int64 // records that had come before from another range
+	Dropped int64 // number of records that another range had returned
 	x       *Execution
-	key     []byte // of the record returned last
+	key     []byte // the key of the last returned record
 }
 
 // mergeStream is one range with its current record and key.
 type mergeStream struct {
-	Src     *ScanIterator // over the range alone
+	Src     *ScanIterator // a scan of the range alone
 	prefix  int
 	reverse bool
 	rec     storage.Record
@@ -61,9 +61,9 @@ func (m *Merged) rewind() {
 }
 
 // readAhead implements rewinder.
-func (m *Merged) readAhead(most int) {
+func (m *Merged) readAhead(limit int) {
 	for _, s := range m.streams {
-		s.Src.readAhead(most)
+		s.Src.readAhead(limit)
 	}
 }
 

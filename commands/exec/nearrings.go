@@ -18,13 +18,13 @@ type byRings struct {
 	x        *Execution
 	info     *storage.Info
 	q        canonical.Query
-	near     match.Near // as asked for
-	want     int64
-	given    int64
-	outer    float64 // what has been searched; -1: nothing
-	next     float64 // where the next ring ends
-	farthest float64 // everything lies within
-	last     float64 // a ring that would end beyond takes all the rest
+	near     match.Near // the $near of the query, with its distances
+	want     int64      // number of records to return
+	given    int64      // number of records returned
+	outer    float64    // radius of the disc that has been searched; -1: none
+	next     float64    // outer radius of the next ring
+	farthest float64    // radius of the disc that has all records
+	last     float64    // a ring with a greater radius takes all the rest
 	ring     *byDistance
 }
 

@@ -14,20 +14,20 @@ type FirstChunks struct {
 	list    []firstChunk
 	records []storage.Record
 	keys    entryKeys
-	next    int // position in list of the one to take next
+	next    int // position in list of the chunk to take next
 	due     int64
 	meta    *catalog.Meta
-	resumed int // Execution.Resumed when they were read
+	resumed int // Execution.Resumed when the chunks were read
 }
 
 // firstChunk is what was read of one range.
 type firstChunk struct {
 	kr         storage.KeyRange
-	start, end int // of the records
+	start, end int // the places of its records in FirstChunks.records
 	at         position
 	done       bool // the range has no more
 	counts     ScanCounts
-	read       int // index entries
+	read       int // the number of index entries read
 }
 
 // NewRangeIterator makes an iterator for several ranges of an index in turn. Each range

@@ -23,7 +23,7 @@ type ScanIterator struct {
 	ns    storage.Namespace
 	uuid  [16]byte
 	walk  walker
-	plain recordDecoder // what walk decodes with, unless keys are used
+	plain recordDecoder // the decoder of walk, unless keys are used
 	sight sight
 	chunk chunk
 	early error // the error of readAhead, which the next advance returns
@@ -103,7 +103,7 @@ func (r *ScanIterator) advance(call *kernel.Call) (*storage.Record, error) {
 				call.Counts.Docs++
 			}
 			if !r.x.Env.Meta.IsEmpty() {
-				r.x.Env.Meta = expr.Meta{} // of the document before
+				r.x.Env.Meta = expr.Meta{} // not that of the document before
 			}
 			if len(c.keys.ends) > 0 {
 				r.x.key = r.currentKey()

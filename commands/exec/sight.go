@@ -11,7 +11,7 @@ import (
 // sight decides which records of a chunk a command sees, and how it sees them.
 type sight struct {
 	x       *Execution
-	meta    *catalog.Meta // of the collection when the chunk was read
+	meta    *catalog.Meta // the collection's catalog entry when the chunk was read
 	due     int64         // before this instant all records of the chunk are visible
 	stored  bool          // everything is visible, as it is stored
 	covered bool          // documents are made from keys

@@ -22,7 +22,7 @@ func TestSummaryOfManyScans(t *testing.T) {
 		many.Parts = append(many.Parts, part)
 	}
 	got := exec.Summarize(many)
-	if len(got) > exec.MostSummarized+100 || !strings.HasPrefix(got, "IXSCAN { a: 1 }, IXSCAN { a: 1 }, ") || !strings.HasSuffix(got, ", ...") {
+	if len(got) > exec.MaxSummary+100 || !strings.HasPrefix(got, "IXSCAN { a: 1 }, IXSCAN { a: 1 }, ") || !strings.HasSuffix(got, ", ...") {
 		t.Errorf("%d bytes, …%s", len(got), got[max(0, len(got)-40):])
 	}
 	if n := testing.AllocsPerRun(1, func() { exec.Summarize(many) }); n > 20_000 {

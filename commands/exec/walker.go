@@ -11,14 +11,14 @@ import (
 // Scan says which entries of which index, or which records, to visit.
 type Scan struct {
 	Index   string      // name of the index; empty: the records in natural order
-	Ranges  plan.Ranges // of its keys, in the order in which they are visited
+	Ranges  plan.Ranges // the ranges of its keys, in the order of the visit
 	Reverse bool        // the keys of each range are visited in descending order
 	walks   bool        // the scan goes from one range to the next without seeking
 	records storage.Range
 	counts  ScanCounts
 }
 
-// ScanCounts is what was done for one scan.
+// ScanCounts are the counters of one scan.
 type ScanCounts struct {
 	Keys    int64 // entries visited
 	Passed  int64 // entries that gave a result
@@ -37,9 +37,9 @@ type walker struct {
 	values *distinctDecoder // reads one entry of each distinct value; nil: all entries are read
 	out    *chunk
 
-	at     position // behind what was read last
-	start  position // where the present view began
-	size   int      // how many records the next chunk has at most
+	at     position // the place behind the last entry that was read
+	start  position // the place where the present view began
+	size   int      // limit of the records in the next chunk
 	done   bool     // nothing is left behind the chunk
 	turns  int      // runs of the loops that read a chunk
 	failed error    // the error of the decoder, which ends the scan
@@ -51,11 +51,11 @@ type walker struct {
 // The number of records that a scan reads within one view of the storage: few at first,
 // since many finds need only a few, and more in each further chunk.
 const (
-	FirstChunk = 32   // of the first chunk
-	nearChunk  = 256  // at most, so that they are still in the processor's cache when they are matched
-	maxChunk   = 2048 // at most, of an engine whose views are round trips
+	FirstChunk = 32   // the records of the first chunk
+	nearChunk  = 256  // limit that keeps the records in the processor's cache until they are matched
+	maxChunk   = 2048 // limit for an engine whose views are round trips
 
-	chunkBytes = 16 << 20 // of documents, at most
+	chunkBytes = 16 << 20 // limit of the documents in a chunk
 )
 
 // restart begins anew with one range of the first scan's index.

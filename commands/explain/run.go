@@ -17,19 +17,19 @@ const (
 
 // outcome has the counters of a plan that was run by explain.
 type outcome struct {
-	scans    []exec.ScanCounts // in the order of the plan's leaves
+	scans    []exec.ScanCounts // the counters of the scans, in the order of the plan's leaves
 	dropped  int64             // duplicate records, found where the scans are joined
 	keys     int64
 	docs     int64
 	matched  int64 // records that passed the filter
-	bytes    int64 // of these
-	modified int64 // of these, how many an update would change
+	bytes    int64 // size of the matched records
+	modified int64 // number of matched records that an update would change
 	millis   int64
-	limit    int64 // of records to match, 0: none
+	limit    int64 // maximum of matched; 0: none
 }
 
 // outcome runs a plan.
-func (e *Explanation) outcome(a *exec.AccessPath, x *exec.Execution, most int64) (o outcome, err error) {
+func (e *Explanation) outcome(a *exec.AccessPath, x *exec.Execution, limit int64) (o outcome, err error) {
 	if o, counted, err := e.countOnly(a, x); counted || err != nil {
 		return o, err
 	}
@@ -40,15 +40,15 @@ func (e *Explanation) outcome(a *exec.AccessPath, x *exec.Execution, most int64)
 	}
 	defer src.Close()
 	o.limit = e.needed(a)
-	if o.limit == 0 || most > 0 && most < o.limit {
-		o.limit = most
+	if o.limit == 0 || limit > 0 && limit < o.limit {
+		o.limit = limit
 	}
 	for o.limit == 0 || o.matched < o.limit {
 		r, ok, err := src.Next()
 		if err != nil {
 			return o, err
 		}
-		if !ok || most > 0 && x.Stats.DocsExamined > trialWorks {
+		if !ok || limit > 0 && x.Stats.DocsExamined > trialWorks {
 			break
 		}
 		if err := e.consider(&o, r); err != nil {
@@ -104,11 +104,11 @@ func (e *Explanation) countOnly(a *exec.AccessPath, x *exec.Execution) (o outcom
 	if !exec.Countable(a, e.info) || a.Plan.Type == plan.IndexScan && a.Plan.Ranges.Len() != 1 {
 		return o, false, nil // entry by entry
 	}
-	most := int64(0)
+	wanted := int64(0)
 	if e.Shape.Limit > 0 {
-		most = e.Shape.Skip + e.Shape.Limit
+		wanted = e.Shape.Skip + e.Shape.Limit
 	}
-	n, ok, err := exec.CountEntries(e.c, x, e.info, a.Plan, most)
+	n, ok, err := exec.CountEntries(e.c, x, e.info, a.Plan, wanted)
 	o.matched, o.keys, o.scans = n, n, []exec.ScanCounts{{Keys: n, Passed: n, Seeks: int64(a.Plan.Ranges.Len())}}
 	return o, ok, err
 }

@@ -29,7 +29,7 @@ func Drain(it agg.Iterator) error {
 
 // Aggregation is a compiled aggregate and, once it is open, its results.
 type Aggregation struct {
-	NS       storage.Namespace // of the cursor
+	NS       storage.Namespace // the namespace of the cursor
 	Exec     *exec.Execution   // counts the documents examined
 	Agg      *agg.Exec         // the run of the pipeline
 	Pipeline *agg.Pipeline

@@ -106,7 +106,7 @@ func dropAll(s *kernel.Service, list []storage.Namespace) error {
 type outWriter struct {
 	h       *Environment
 	ns      storage.Namespace
-	old     *storage.Info // of the target, nil: there was none
+	old     *storage.Info // the target before, nil: there was none
 	temp    storage.Namespace
 	pending []value.Doc
 	bytes   int

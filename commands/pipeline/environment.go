@@ -16,9 +16,9 @@ import (
 // Environment is the host of an aggregation pipeline (stage.Host): it opens the
 // collections of $lookup and other stages, and writes for $out and $merge.
 type Environment struct {
-	Exec   *exec.Execution // of the command
+	Exec   *exec.Execution // the execution of the command
 	Call   *kernel.Call    // the command that runs the pipeline
-	main   *agg.Exec       // of the command's main pipeline, which the hint is for
+	main   *agg.Exec       // the run of the command's main pipeline, which the hint is for
 	hint   plan.Hint       // the hint of the command
 	bypass bool
 }

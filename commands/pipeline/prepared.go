@@ -15,7 +15,7 @@ import (
 // How many values are read ahead at once, at first and later.
 const (
 	firstAhead = 16
-	mostAhead  = 256
+	maxAhead   = 256
 )
 
 // preparedLookup reads the same index for one value after the other, as a $lookup does for
@@ -31,13 +31,13 @@ type preparedLookup struct {
 	docs *exec.Documents
 
 	ahead  exec.FirstChunks
-	values []value.Value // that ahead was read for
+	values []value.Value // the values that ahead was read for
 	ranges []storage.KeyRange
-	most   int          // that the next ReadAhead takes
-	last   int          // values that the last one took
-	fanOut int64        // documents of the reply for each value, as far as seen
-	call   *kernel.Call // which the reply belongs to
-	wanted int64        // at the last ReadAhead
+	limit  int          // maximum of the values that the next ReadAhead takes
+	last   int          // number of values that the last ReadAhead took
+	fanOut int64        // documents of the reply for each value, as estimated so far
+	call   *kernel.Call // the command whose reply is filled
+	wanted int64        // Call.Wanted at the last ReadAhead
 }
 
 // Prepare implements stage.Preparer.
@@ -49,7 +49,7 @@ func (h *Environment) Prepare(x *agg.Exec, r agg.Request, eq *match.Compare) (ag
 	}
 	var p *preparedLookup
 	err = c.InOneView(func() error {
-		p = &preparedLookup{x: h.Exec.Sub(x.Env), eq: eq, most: firstAhead, last: 1, fanOut: 1, call: c, wanted: c.Wanted}
+		p = &preparedLookup{x: h.Exec.Sub(x.Env), eq: eq, limit: firstAhead, last: 1, fanOut: 1, call: c, wanted: c.Wanted}
 		if err := p.plan(c, r, q); err != nil || p.slot == nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func (p *preparedLookup) Ahead() int {
 		p.fanOut = max(p.fanOut, (p.wanted-c.Wanted+int64(p.last)-1)/int64(p.last))
 	}
 	p.call, p.wanted = c, c.Wanted
-	n := p.most
+	n := p.limit
 	if c.Wanted > 0 {
 		n = int(max(1, min(int64(n), c.Wanted/p.fanOut)))
 	}
@@ -126,7 +126,7 @@ func (p *preparedLookup) Ahead() int {
 
 // ReadAhead implements agg.Prepared.
 func (p *preparedLookup) ReadAhead(values []value.Value) {
-	p.most = mostAhead
+	p.limit = maxAhead
 	p.read(values)
 }
 

@@ -15,7 +15,7 @@ type scannedLookup struct {
 	*preparedLookup
 	q       *canonical.Query
 	version uint64
-	command int // which the version is of, see Execution.Resumed; -1: none yet
+	command int // the command the version belongs to, see Execution.Resumed; -1: none yet
 }
 
 // Open implements agg.Prepared.

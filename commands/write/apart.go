@@ -37,11 +37,11 @@ func (r *Run) findScripts(c *kernel.Call, meta *catalog.Meta) error {
 // lookUp finds a record, and reports whether it exists.
 type lookUp func(tx storage.Tx) (storage.Collection, storage.Record, bool, error)
 
-// apart calls judge with a record without blocking other writers. If judge reports
+// apart calls match with a record without blocking other writers. If match reports
 // that the record is to be changed, apart calls change within an engine transaction.
-// If the record has changed in between, apart calls judge again. It skips a record
+// If the record has changed in between, apart calls match again. It skips a record
 // that no longer exists.
-func apart(c *kernel.Call, ns storage.Namespace, find lookUp, judge func(*catalog.Meta, storage.Record) (bool, error), change func(storage.Tx, storage.Collection, storage.Record) error) error {
+func apart(c *kernel.Call, ns storage.Namespace, find lookUp, match func(*catalog.Meta, storage.Record) (bool, error), change func(storage.Tx, storage.Collection, storage.Record) error) error {
 	for range MaxScriptRuns {
 		var seen storage.Record
 		var info *storage.Info
@@ -55,7 +55,7 @@ func apart(c *kernel.Call, ns storage.Namespace, find lookUp, judge func(*catalo
 		if err != nil || info == nil {
 			return err
 		}
-		if hit, err := judge(catalog.Of(info), seen); err != nil || !hit {
+		if hit, err := match(catalog.Of(info), seen); err != nil || !hit {
 			return err
 		}
 		stale := false
@@ -77,9 +77,9 @@ func apart(c *kernel.Call, ns storage.Namespace, find lookUp, judge func(*catalo
 	return kernel.Translate(ns, storage.ErrConflict)
 }
 
-// modifyJudged applies a modification that runs JavaScript to one record.
-func modifyJudged(c *kernel.Call, m *Run, id storage.RecordID) (out Updated, err error) {
-	var v verdict
+// modifyScripted applies a modification that runs JavaScript to one record.
+func modifyScripted(c *kernel.Call, m *Run, id storage.RecordID) (out Updated, err error) {
+	var v outcome
 	find := func(tx storage.Tx) (coll storage.Collection, r storage.Record, ok bool, err error) {
 		out = Updated{}
 		if coll, err = exec.StillThere(tx, m.NS, m.collection); err == nil {
@@ -87,11 +87,11 @@ func modifyJudged(c *kernel.Call, m *Run, id storage.RecordID) (out Updated, err
 		}
 		return coll, r, ok, err
 	}
-	judge := func(meta *catalog.Meta, r storage.Record) (_ bool, err error) {
-		v, err = judge(c, m, meta, r)
+	match := func(meta *catalog.Meta, r storage.Record) (_ bool, err error) {
+		v, err = evaluate(c, m, meta, r)
 		return v.matched, err
 	}
-	err = apart(c, m.NS, find, judge, func(tx storage.Tx, coll storage.Collection, _ storage.Record) error {
+	err = apart(c, m.NS, find, match, func(tx storage.Tx, coll storage.Collection, _ storage.Record) error {
 		return carryOut(c, m, New(c, tx, coll, m.Bypass), &v, &out)
 	})
 	if err != nil {

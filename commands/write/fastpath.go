@@ -23,13 +23,13 @@ import (
 type expressWrite struct {
 	c       *kernel.Call
 	ns      storage.Namespace
-	key     []byte        // of the _id
-	fields  update.Fields // unless remove
+	key     []byte        // the key of the _id
+	fields  update.Fields // the changes; empty with remove
 	remove  bool
-	returns bool // the document, before or, with wantNew, after the change
+	returns bool // whether the document is returned: before or, with wantNew, after the change
 	wantNew bool
 	writer  Writer
-	old     storage.Record // the document
+	old     storage.Record // the document before
 	found   bool
 	buf     []byte    // memory for its new version
 	new     value.Doc // its new version

@@ -27,17 +27,17 @@ type BatchWrite struct {
 	NS      storage.Namespace
 	Ordered bool
 	Bypass  bool
-	UUID    args.UUID // of the collection that the client expects
+	UUID    args.UUID // UUID of the collection that the client expects
 	N       int64
 	Errs    []*mongoerr.WriteError
-	room    mongoerr.Room // for Errs
+	room    mongoerr.Room // what the reply has left for Errs
 	Stopped bool
 
-	// Of an insert.
+	// The fields below are for inserts.
 	Chunk  []Numbered    // the documents of the running engine transaction
-	done   int64         // of them
-	before int           // errors of the chunks before
-	filled mongoerr.Room // by them
+	done   int64         // number of documents of Chunk that are inserted
+	before int           // number of errors of the chunks before
+	filled mongoerr.Room // what those errors have left of room
 	writer Writer
 	insert func(storage.Tx) error // insertNow, made once
 }

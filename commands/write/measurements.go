@@ -124,7 +124,7 @@ func deleteMeasurements(c *kernel.Call, m *Run, b *exec.BucketQuery, id storage.
 		r, ok, err := coll.Get(id)
 		return coll, r, ok, err
 	}
-	judge := func(_ *catalog.Meta, r storage.Record) (_ bool, err error) {
+	match := func(_ *catalog.Meta, r storage.Record) (_ bool, err error) {
 		t, err = thin(b, m, r)
 		return t.removed > 0, err
 	}
@@ -137,7 +137,7 @@ func deleteMeasurements(c *kernel.Call, m *Run, b *exec.BucketQuery, id storage.
 		return w.Replace(r, t.rest)
 	}
 	if m.scripted {
-		err = apart(c, b.Info.Namespace, find, judge, change)
+		err = apart(c, b.Info.Namespace, find, match, change)
 		return removed, last, err
 	}
 	err = c.Update(func(tx storage.Tx) error {
@@ -145,7 +145,7 @@ func deleteMeasurements(c *kernel.Call, m *Run, b *exec.BucketQuery, id storage.
 		if err != nil || !ok {
 			return err
 		}
-		if hit, err := judge(nil, r); err != nil || !hit {
+		if hit, err := match(nil, r); err != nil || !hit {
 			return err
 		}
 		return change(tx, coll, r)

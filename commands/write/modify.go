@@ -168,7 +168,7 @@ func modifyFirst(c *kernel.Call, m *Run, src exec.RecordSource) (out Updated, sk
 			return out, skipped, err
 		}
 		if m.scripted {
-			if out, err = modifyJudged(c, m, found.ID); err != nil || out.Matched > 0 {
+			if out, err = modifyScripted(c, m, found.ID); err != nil || out.Matched > 0 {
 				return out, skipped, err
 			}
 			skipped = true
@@ -231,7 +231,7 @@ func modifyRecords(c *kernel.Call, m *Run, ids []storage.RecordID) (out Updated,
 	}
 	if m.scripted {
 		for _, id := range ids {
-			one, err := modifyJudged(c, m, id)
+			one, err := modifyScripted(c, m, id)
 			if err != nil {
 				return out, err
 			}
@@ -287,25 +287,25 @@ func withRecord(c *kernel.Call, tx storage.Tx, m *Run, id storage.RecordID, fn f
 	return fn(New(c, tx, coll, m.Bypass), r)
 }
 
-// verdict is what is to become of a record.
-type verdict struct {
-	r        storage.Record // as the collection's kind is changed
+// outcome says what becomes of a record.
+type outcome struct {
+	r        storage.Record // the record in the form that is changed
 	matched  bool
-	modified bool      // by the update
-	old, d   value.Doc // as shown before, and as it is to be
+	modified bool      // whether the update changes it
+	old, d   value.Doc // the document shown before, and the new one
 }
 
-// change judges one record and, if it matches, updates or removes it.
+// change evaluates one record and, if it matches, updates or removes it.
 func change(c *kernel.Call, m *Run, w *Writer, r storage.Record, out *Updated) (changed bool, err error) {
-	v, err := judge(c, m, w.Meta, r)
+	v, err := evaluate(c, m, w.Meta, r)
 	if err != nil || !v.matched {
 		return false, err
 	}
 	return true, carryOut(c, m, w, &v, out)
 }
 
-// judge finds out whether a record matches and what the update makes of it.
-func judge(c *kernel.Call, m *Run, meta *catalog.Meta, r storage.Record) (v verdict, err error) {
+// evaluate finds out whether a record matches and what the update makes of it.
+func evaluate(c *kernel.Call, m *Run, meta *catalog.Meta, r storage.Record) (v outcome, err error) {
 	if meta.Kind == catalog.Buckets {
 		r.Doc = exec.ShownBucket(r.Doc)
 	}
@@ -337,7 +337,7 @@ func judge(c *kernel.Call, m *Run, meta *catalog.Meta, r storage.Record) (v verd
 }
 
 // carryOut updates or removes a record that matches.
-func carryOut(c *kernel.Call, m *Run, w *Writer, v *verdict, out *Updated) error {
+func carryOut(c *kernel.Call, m *Run, w *Writer, v *outcome, out *Updated) error {
 	out.Old = v.old
 	out.Matched++
 	if m.Removes() {

@@ -224,10 +224,10 @@ func (l *Let) Once(env *Env) error {
 }
 
 // Missing returns a variable without a value in env, among those for which
-// asked is true.
-func (l *Let) Missing(env *Env, asked func(name string) bool) (name string, ok bool) {
+// needed is true.
+func (l *Let) Missing(env *Env, needed func(name string) bool) (name string, ok bool) {
 	for i, slot := range l.slots {
-		if env.Get(slot).IsMissing() && asked(l.names[i]) {
+		if env.Get(slot).IsMissing() && needed(l.names[i]) {
 			return l.names[i], true
 		}
 	}

@@ -82,7 +82,7 @@ func (n *Bits) testWord(word int64) bool {
 	if len(n.beyond) > 0 {
 		set, clear = set || word < 0, clear || word >= 0
 	}
-	return n.verdict(set, clear)
+	return n.result(set, clear)
 }
 
 func (n *Bits) testBinary(data []byte) bool {
@@ -95,12 +95,12 @@ func (n *Bits) testBinary(data []byte) bool {
 			clear = true
 		}
 	}
-	return n.verdict(set, clear)
+	return n.result(set, clear)
 }
 
-// verdict returns the result of the test, given whether any of the positions
+// result returns the result of the test, given whether any of the positions
 // is set and whether any is clear.
-func (n *Bits) verdict(set, clear bool) bool {
+func (n *Bits) result(set, clear bool) bool {
 	switch n.Op {
 	case BitsAllSet:
 		return !clear

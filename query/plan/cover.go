@@ -22,7 +22,7 @@ func (p *Plan) cover(q *Query, c *conditions) {
 	if p.Exact {
 		return
 	}
-	if !p.Index.judges(c) {
+	if !p.Index.checks(c) {
 		p.Covered = false
 		return
 	}
@@ -65,23 +65,23 @@ func (x *Index) Readable() []bool {
 	return out
 }
 
-// judges reports whether all conditions can be checked with the values in the
+// checks reports whether all conditions can be checked with the values in the
 // keys.
-func (x *Index) judges(c *conditions) bool {
+func (x *Index) checks(c *conditions) bool {
 	if c.opaque > 0 || len(c.ors) > 0 || len(c.terms) == 0 {
 		return false
 	}
 	for i := range c.terms {
-		if t := &c.terms[i]; !x.tells(t.path) || !judgeable(t.node) {
+		if t := &c.terms[i]; !x.tells(t.path) || !checkable(t.node) {
 			return false
 		}
 	}
 	return true
 }
 
-// judgeable reports whether a condition can be checked with keys: conditions
+// checkable reports whether a condition can be checked with keys: conditions
 // on scalars. For $exists, mongod fetches the record.
-func judgeable(n match.Node) bool {
+func checkable(n match.Node) bool {
 	switch n := n.(type) {
 	case *match.Compare:
 		return n.Value.Kind() != value.KindNull && n.Value.Kind() != value.KindArray
@@ -95,9 +95,9 @@ func judgeable(n match.Node) bool {
 	case *match.Regex, *match.Mod, *match.Bits, *match.Type:
 		return true
 	case *match.Not:
-		return judgeable(n.Node)
+		return checkable(n.Node)
 	case *match.And:
-		return !slices.ContainsFunc(n.Nodes, func(n match.Node) bool { return !judgeable(n) })
+		return !slices.ContainsFunc(n.Nodes, func(n match.Node) bool { return !checkable(n) })
 	}
 	return false
 }

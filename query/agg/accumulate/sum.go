@@ -23,7 +23,7 @@ func (t *total) add(v value.Value) bool {
 		t.addInt64(v.Int64())
 		t.widen(k)
 	case value.KindDouble:
-		t.settle()
+		t.flush()
 		t.binary.AddDouble(v.Double())
 		t.widen(k)
 	case value.KindDecimal:
@@ -47,8 +47,8 @@ func (t *total) addInt64(n int64) {
 	t.whole = sum
 }
 
-// settle moves the sum of whole numbers to the others.
-func (t *total) settle() {
+// flush moves the sum of whole numbers to the others.
+func (t *total) flush() {
 	if t.whole != 0 {
 		t.binary.AddInt64(t.whole)
 		t.whole = 0
@@ -67,7 +67,7 @@ func (t *total) widen(k value.Kind) {
 
 // sum is the sum in its type; ints and longs that overflow widen.
 func (t *total) sum() value.Value {
-	t.settle()
+	t.flush()
 	switch t.kind {
 	case value.KindInt32, value.KindInt64:
 		if n, ok := t.binary.Int64(); ok {
@@ -83,19 +83,19 @@ func (t *total) sum() value.Value {
 }
 
 func (t *total) decimalSum() value.Decimal {
-	t.settle()
+	t.flush()
 	sum, _ := value.Add(value.DecimalValue(t.decimal), value.DecimalValue(t.binary.Decimal()))
 	return sum.Decimal()
 }
 
 func (t *total) partial(more ...value.Value) value.Value {
-	t.settle()
+	t.flush()
 	parts := append(t.binary.parts(), value.DecimalValue(t.decimal), value.Int32(int32(t.kind)))
 	return value.NewArray(append(parts, more...)...)
 }
 
 func (t *total) merge(p value.Doc) {
-	t.settle()
+	t.flush()
 	t.binary.AddPair(doubleDoubleFrom(p))
 	sum, _ := value.Add(value.DecimalValue(t.decimal), p.Index(3))
 	t.decimal = sum.Decimal()
@@ -184,7 +184,7 @@ func (a *Avg) Result() value.Value {
 	if a.n == 0 {
 		return value.Null()
 	}
-	a.t.settle()
+	a.t.flush()
 	if a.t.kind == value.KindDecimal {
 		return value.DecimalValue(a.t.decimalSum().Div(value.DecimalFromInt64(a.n)))
 	}

@@ -19,15 +19,15 @@ import (
 type slot struct {
 	src *lookupSource
 	eq  *match.Compare
-	// prepared is the host's plan for the request. It is nil before the host was
-	// asked, and if the host does not prepare requests.
-	prepared stage.Prepared
-	asked    bool
-	operand  *expr.Expr // gives the value, from variables alone; nil: the value of localField
-	steady   bool       // an input has the same value each time
+	// prepared is the host's plan for the request. It is nil before the plan was
+	// requested, and if the host does not prepare requests.
+	prepared  stage.Prepared
+	requested bool
+	operand   *expr.Expr // gives the value, from variables alone; nil: the value of localField
+	steady    bool       // an input has the same value each time
 
 	// Without an index, see runScanned.
-	opened   int // number of times
+	opened   int // number of times the collection was opened
 	table    *hashTable
 	tooLarge bool // reports whether the documents are too many for a table
 	key      []byte

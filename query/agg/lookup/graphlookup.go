@@ -173,7 +173,7 @@ func (s *graphLookupStage) Open(x *stage.Exec, src stage.Iterator) (stage.Iterat
 		if err != nil {
 			return nil, err
 		}
-		g := &graphSearch{x: inner, s: s, visited: map[string]struct{}{}, asked: map[string]struct{}{}}
+		g := &graphSearch{x: inner, s: s, visited: map[string]struct{}{}, searched: map[string]struct{}{}}
 		if err := g.search(v); err != nil {
 			return nil, err
 		}
@@ -186,7 +186,7 @@ type graphSearch struct {
 	x        *stage.Exec
 	s        *graphLookupStage
 	visited  map[string]struct{} // _id of documents found
-	asked    map[string]struct{} // values that were searched for
+	searched map[string]struct{} // values that were searched for
 	frontier []value.Value       // values to search for next
 	found    []value.Value
 	size     int64
@@ -212,10 +212,10 @@ func (g *graphSearch) search(start value.Value) error {
 // ask puts a value on the frontier unless it was searched for before.
 func (g *graphSearch) ask(v value.Value) {
 	g.key = value.AppendKeyWith(g.key[:0], v, g.s.p.Collation)
-	if _, done := g.asked[string(g.key)]; done {
+	if _, done := g.searched[string(g.key)]; done {
 		return
 	}
-	g.asked[string(g.key)] = struct{}{}
+	g.searched[string(g.key)] = struct{}{}
 	g.frontier = append(g.frontier, v)
 	g.size += int64(len(g.key)+len(v.Bytes())) + 64
 }

@@ -86,7 +86,7 @@ func (it *lookupIterator) lookupScanned(d value.Doc) (found stage.Iterator, ok b
 	undefined := false
 	eachValue(d, it.local.Parts(), func(v value.Value) {
 		undefined = undefined || v.Kind() == value.KindUndefined
-		if !s.asked && fits(v) {
+		if !s.requested && fits(v) {
 			s.eq.Value = v // the host plans with it
 		}
 		values = append(values, v)

@@ -113,10 +113,10 @@ func (it *lookupIterator) runSlot(s *slot) (stage.Iterator, error) {
 
 // ask calls prepareSlot once.
 func (it *lookupIterator) ask(s *slot) error {
-	if s.asked {
+	if s.requested {
 		return nil
 	}
-	s.asked = true
+	s.requested = true
 	return it.prepareSlot(s)
 }
 

@@ -26,7 +26,7 @@ type Leading struct {
 	// Distinct is the path that the documents are grouped by, if the pipeline needs
 	// only the first document of each group; else it is "".
 	Distinct string
-	Last     bool            // with Distinct: asks for the last document of each group instead
+	Last     bool            // asks, with Distinct, for the last document of each group instead
 	Meta     []expr.MetaKind // metadata of the source that the stages read
 
 	matches int // number of $match stages that Filter replaces

@@ -147,11 +147,11 @@ func (x *Exec) Sub() *Exec {
 // not measured.
 func (x *Exec) Nested() bool { return x.parent != nil }
 
-// EnterView counts the views being opened. It returns false if there are more than most.
+// EnterView counts the views being opened. It returns false if there are more than limit.
 // LeaveView ends one.
-func (x *Exec) EnterView(most int) bool {
+func (x *Exec) EnterView(limit int) bool {
 	x.views++
-	return x.views <= most
+	return x.views <= limit
 }
 
 // LeaveView ends what EnterView began.
