@@ -22,15 +22,15 @@ type ClusterStats struct {
 	Leases    []ClusterLease
 	Away      error         // why the database cannot be used; nil if it can
 	AwaySince time.Time     // by this machine's clock; zero if it can be used
-	Offset    time.Duration // of the database's clock to this machine's
+	Offset    time.Duration // difference of the database's clock to this machine's
 	Heartbeat time.Duration // the time since the last one that succeeded
 	Trips     []TripStats
-	Commits   DurationCounts // from asking for the lock to the answer to the commit
-	Updates   int64          // that were committed, several in a commit
+	Commits   DurationCounts // durations from asking for the lock to the answer to the commit
+	Updates   int64          // number of updates committed, several in a commit
 	Conflicts int64          // Updates, transactions and claims that failed because of others
 	Retries   int64          // commits that were tried again
 	Reruns    int64          // reads that began again, because the catalog had changed or the connection was lost
-	Claims    int64          // that transactions have got
+	Claims    int64          // number of claims that transactions have got
 	Refused   int64          // claims that others had
 	Claimants int64          // open transactions that may have claims
 	Seen      TripStats      // waits until all servers had seen a commit
@@ -61,7 +61,7 @@ type PoolStats struct {
 	Size   int64 // most connections for reads and commits
 	InUse  int64
 	Idle   int64
-	Held   int64 // of open transactions, beside the pool
+	Held   int64 // connections of open transactions, beside the pool
 	Waits  int64 // for a connection
 	Beyond int64 // connections that were opened beyond the size
 }

@@ -13,7 +13,7 @@ type NewerFormatError struct {
 	Where   string // a file, a schema or a stream
 	Format  int64
 	Newest  int64  // the newest format that this version reads
-	Version string // of the DuskDB that wrote the data; "" if they do not say
+	Version string // version of the DuskDB that wrote the data; "" if they do not say
 }
 
 // Error says who wrote the data and what is needed.

@@ -4,8 +4,8 @@ package storage
 type Report struct {
 	Engine      string
 	Commits     uint64 // 0 if the engine does not number them
-	Bytes       int64  // of the files that were read; of a log, up to its last complete commit
-	TornBytes   int64  // of an incomplete commit at the end of a log; harmless
+	Bytes       int64  // size of the files that were read; of a log, up to its last complete commit
+	TornBytes   int64  // size of an incomplete commit at the end of a log; harmless
 	Unclosed    bool   // the data were not closed properly: they were in use, or a part is missing
 	Collections []CollectionReport
 	Problems    []string
@@ -15,7 +15,7 @@ type Report struct {
 type CollectionReport struct {
 	Namespace Namespace
 	Records   int64
-	Bytes     int64 // of the documents
+	Bytes     int64 // size of the documents
 	Indexes   int64
 	Entries   int64 // in all indexes
 }

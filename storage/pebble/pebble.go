@@ -66,9 +66,9 @@ type Options struct {
 	// Logger receives messages about background work.
 	Logger   func(format string, args ...any)
 	readOnly bool                                   // nothing is written; for Check
-	far      int                                    // of kv.Options; farKeys if 0
+	far      int                                    // the option of kv.Options; farKeys if 0
 	walked   func(keys int)                         // called when an iterator is closed; may be nil
-	usage    func() (total, free uint64, err error) // of the disk; nil: the file system's
+	usage    func() (total, free uint64, err error) // use of the disk; nil: the file system's
 }
 
 // setDefaults replaces the zero values of options by their defaults.

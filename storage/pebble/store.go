@@ -32,14 +32,14 @@ type store struct {
 	dirty chan struct{}
 
 	broken  atomic.Pointer[error] // Pebble has failed for good
-	trouble *trouble              // of flushes and compactions
+	trouble *trouble              // failures of flushes and compactions
 	space   space
 
 	syncing sync.Mutex    // held by one sync
 	written atomic.Uint64 // commits that the file system has
 	synced  atomic.Uint64 // all commits up to this are on disk
 	syncs   atomic.Int64
-	times   storage.Durations // of syncs
+	times   storage.Durations // durations of syncs
 	backups atomic.Int64
 	failed  atomic.Int64
 

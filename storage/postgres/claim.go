@@ -56,7 +56,7 @@ func (s *store) claimOnce(ctx context.Context, r *kvshared.ClaimRequest) (grante
 // claiming is a trip that claims.
 type claiming struct {
 	c       *conn
-	rows    []func(v [][]byte) // of the statements
+	rows    []func(v [][]byte) // readers of the statements' rows
 	granted []bool
 	same    bool
 	missing int64 // keys that are not as they were

@@ -24,7 +24,7 @@ type conn struct {
 	raw     string // statements to be sent as they are
 	queued  int    // statements in out
 	owed    int    // trips whose answers have not been read
-	status  byte   // of the transaction: I, T or E
+	status  byte   // state of the transaction: I, T or E
 	broken  error
 	trips   func() // counts trips; may be nil
 	notify  func(channel, payload string)
@@ -32,7 +32,7 @@ type conn struct {
 	whole   bool      // the statements of a trip are one transaction
 	serves  bool      // it is for what the engine does, after the tables were made
 	metrics *metrics  // may be nil
-	kind    tripKind  // of the next trip
+	kind    tripKind  // kind of the next trip
 	locked  time.Time // when the lock was asked for
 }
 

@@ -25,7 +25,7 @@ const (
 // members is this server among the others.
 type members struct {
 	s        *store
-	channel  string      // of notifications
+	channel  string      // channel of notifications
 	notifies atomic.Bool // whether the database has them
 
 	started chan struct{} // closed after the first beat

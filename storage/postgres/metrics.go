@@ -49,12 +49,12 @@ func init() {
 type metrics struct {
 	trips [tripKinds]struct{ count, nanos atomic.Int64 }
 
-	commits storage.Durations // from asking for the lock to the answer
+	commits storage.Durations // durations from asking for the lock to the answer
 
 	claims, refused atomic.Int64
 	seen            struct{ count, nanos atomic.Int64 }
-	waits, beyond   atomic.Int64 // of the pool
-	size            atomic.Int64 // of the tables, when it was asked for last
+	waits, beyond   atomic.Int64 // waits for the pool, and connections beyond it
+	size            atomic.Int64 // size of the tables, when it was asked for last
 }
 
 // measured counts a trip that a connection has made. A commit takes from the trip

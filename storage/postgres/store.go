@@ -21,14 +21,14 @@ import (
 type store struct {
 	opts    Options
 	config  *pgconn.Config
-	pool    *pool         // of connections for reads
-	turns   *pool         // of connections for commits
+	pool    *pool         // connections for reads
+	turns   *pool         // connections for commits
 	holds   chan struct{} // a token for each snapshot that is held
 	sizes   sizes
 	metrics metrics
 
-	id  string // of this server, as long as it runs
-	seq int64  // of its last commit; guarded by the turn
+	id  string // id of this server, as long as it runs
+	seq int64  // number of its last commit; guarded by the turn
 
 	newest atomic.Int64 // the greatest version that this server has seen
 
@@ -346,7 +346,7 @@ func (s *store) Close() error {
 // sizes are the average sizes of the rows of collections, for the pages of scans.
 type sizes struct {
 	m sync.Map     // sizeKey -> int
-	n atomic.Int64 // of the entries
+	n atomic.Int64 // number of the entries
 }
 
 // maxSizes is the number of sizes that are known. If there are more, all are forgotten: many

@@ -23,7 +23,7 @@ import (
 // have expired and were not removed are there again, and locks last longer.
 type dbClock struct {
 	machine clock.Clock
-	begun   time.Time // of machine, for its monotonic clock
+	begun   time.Time // an instant of machine, from which its monotonic clock counts
 
 	setting sync.Mutex // held while pace changes
 	pace    atomic.Pointer[pace]
@@ -34,7 +34,7 @@ type pace struct {
 	at    time.Duration // when it was made, since begun
 	shown int64         // the database's time then, in nanoseconds since 1970
 	slow  time.Duration // for so long the clock runs at half of its speed
-	error time.Duration // of shown
+	error time.Duration // maximum error of shown
 }
 
 const (
@@ -88,8 +88,8 @@ func (c *dbClock) offset() time.Duration { return c.Now().Sub(c.machine.Now().Ro
 
 // reading is an instant of the database that was read by a round trip.
 type reading struct {
-	micros         int64         // of the database, since 1970
-	sent, received time.Duration // of the machine
+	micros         int64         // time of the database, since 1970
+	sent, received time.Duration // times of the machine
 }
 
 // agrees reports whether the clock may be right. A reading that came with other

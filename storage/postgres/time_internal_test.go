@@ -13,7 +13,7 @@ import (
 type world struct {
 	machine *clock.Manual
 	c       *dbClock
-	ahead   time.Duration // of the database to the machine
+	ahead   time.Duration // how far the database's clock is ahead of the machine's
 }
 
 func newWorld(ahead time.Duration) *world {

@@ -14,11 +14,11 @@ import (
 // first read of a brief one is a transaction of its own.
 type view struct {
 	s       *store
-	from    *pool // that has the connection
+	from    *pool // the pool that has the connection
 	catalog int64
 	held    bool
 	number  uint64 // under which others may hold the state, or 0
-	name    string // of the state among those of the database that is to be read, or ""
+	name    string // name of the state of the database to read, or ""
 	share   bool   // the state gets a name
 	brief   bool
 	moved   bool
@@ -232,7 +232,7 @@ func headOf(v [][]byte) kvshared.Head {
 
 // answers puts the rows of a trip into a reply.
 type answers struct {
-	server string // that asks
+	server string // the server that asks
 	reply  kvshared.Reply
 	kinds  []func(row [][]byte)
 	page   *kvshared.Page

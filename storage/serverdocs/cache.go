@@ -18,7 +18,7 @@ type Cache[T any] struct {
 
 // derived is what was made of the documents.
 type derived[T any] struct {
-	stamp uint64 // of the collection, from before it was read
+	stamp uint64 // stamp of the collection, from before it was read
 	of    *T
 }
 

@@ -16,7 +16,7 @@ import (
 type Op struct {
 	Kind string
 	NS   storage.Namespace
-	To   storage.Namespace // of a rename
+	To   storage.Namespace // target of a rename
 	ID   storage.RecordID
 	Doc  value.Doc
 	TS   int64

@@ -39,7 +39,7 @@ const frame = 16
 type Totals struct {
 	Collections int64
 	Records     int64
-	Bytes       int64 // of the documents
+	Bytes       int64 // size of the documents
 }
 
 // Source makes the documents of the state that a snapshot transaction sees.

@@ -14,7 +14,7 @@ import (
 // Key is what an open snapshot transaction has claimed by writing: a name in
 // the catalog, a record, or a key of a unique index.
 type Key struct {
-	NS    storage.Namespace // of a name
+	NS    storage.Namespace // namespace of a claimed name
 	Num   uint32            // collection of a record or key
 	ID    storage.RecordID
 	Index string
@@ -33,7 +33,7 @@ type Table struct {
 	n    atomic.Int64 // number of claims and uses; if it is 0, a writer need not take the lock
 	mu   sync.Mutex
 	held map[Key]*Holder
-	used map[storage.Namespace][]*Holder // that have written to a collection
+	used map[storage.Namespace][]*Holder // transactions that have written to a collection
 }
 
 // Any reports whether there are claims.

@@ -202,7 +202,7 @@ func (r reader) scanIndex(ctx context.Context, x *Index, s Span, reverse bool) I
 // gapped is an iterator over a part of an index that skips the gaps that are known. If
 // it must walk far before its first key, it notes a new one.
 type gapped struct {
-	Iterator        // from lo on
+	Iterator        // the iterator, from lo on
 	r        reader // as it was at the beginning
 	ctx      context.Context
 	x        *Index

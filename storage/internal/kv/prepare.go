@@ -19,7 +19,7 @@ var _ storage.IndexPreparer = (*Engine)(nil)
 // are in the store under a number that no catalog entry names yet. Creating the
 // index applies the changes made since.
 type preparation struct {
-	num     uint32 // of the collection
+	num     uint32 // number of the collection
 	options []byte
 	spec    storage.IndexSpec
 	base    *State
@@ -297,7 +297,7 @@ func (e *Engine) duplicate(ctx context.Context, p *preparation, c *Coll, x *Inde
 type filler struct {
 	e      *Engine
 	ctx    context.Context
-	prefix []byte // of the keys
+	prefix []byte // prefix of the keys
 	set    WriteSet
 	size   int
 	rows   int64

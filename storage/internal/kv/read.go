@@ -13,7 +13,7 @@ type reader struct {
 	snap    Snapshot
 	Overlay *Overlay    // nil: none
 	cache   *valueCache // nil: what is read is not kept
-	stamp   uint64      // of the snapshot
+	stamp   uint64      // stamp of the snapshot
 	gapKeys int         // how far a scan must walk to note a gap; 0: there are no gaps
 	hint    ScanHint
 	mem     Resident // the snapshot, if it is in memory; otherwise nil
@@ -299,7 +299,7 @@ func walkRecords(it Iterator, fn func(storage.Record) bool) error {
 // pieces is memory for copies of records.
 type pieces struct {
 	room []byte
-	size int // of the last piece
+	size int // size of the last piece
 }
 
 // The size of pieces.
@@ -390,7 +390,7 @@ const (
 
 // batch collects entries whose records are to be read.
 type batch struct {
-	keys    []byte // of the entries, one behind the other
+	keys    []byte // keys of the entries, one behind the other
 	ends    []int
 	ids     []storage.RecordID
 	records [][]byte // their keys

@@ -20,7 +20,7 @@ type Txn struct {
 	holder        claims.Holder
 	log           []func(u *Tx) error
 	ComparesStats bool                               // the commit compares statistics
-	final         map[writtenRecord]storage.RecordID // of provisional ids
+	final         map[writtenRecord]storage.RecordID // final ids of provisional ones
 }
 
 // Begin opens a snapshot transaction.

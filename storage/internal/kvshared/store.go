@@ -76,7 +76,7 @@ var ErrMoved = errors.New("the state is not there any more")
 
 // Head is what commits change together.
 type Head struct {
-	Version int64  // of the last commit
+	Version int64  // version of the last commit
 	Catalog int64  // the last version in which the catalog has changed
 	Stamp   uint64 // the last that a commit has given
 	Numbers uint32 // the last that a collection or an index has got
@@ -205,13 +205,13 @@ type Reply struct {
 	Points []PointReply // in their order
 	Ends   []KV         // in their order; the key is nil if the range is empty
 	Ranges []bool       // in their order: whether they are as they were
-	Stats  []StatsRow   // of those that exist
+	Stats  []StatsRow   // rows of those that exist
 	Page   []KV
 	More   bool // the range of the page goes on
 
 	Catalog []CatalogRow
 	Claimed []bool // in the order of the claims
-	Foreign bool   // of Lock: transactions of other servers have claims
+	Foreign bool   // transactions of other servers have claims; set by Lock
 }
 
 // PointReply is what a key has.

@@ -18,7 +18,7 @@ var errMoved = errors.New("moved")
 type preparing struct {
 	*engine
 	worth    bool
-	commit   error // of optimistic runs
+	commit   error // error of the commit of optimistic runs
 	firm     []bool
 	prepared []string
 }
@@ -71,7 +71,7 @@ func TestOptimistic(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		worth   bool
-		update  error // of the second update, when it is optimistic
+		update  error // error of the second update, when it is optimistic
 		commit  error
 		data    string
 		firm    string

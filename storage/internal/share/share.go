@@ -101,7 +101,7 @@ func (q *Queue) release(u *update) {
 type Queue struct {
 	mu      sync.Mutex
 	waiting []*update
-	unused  sync.Pool // of *update
+	unused  sync.Pool // unused *update
 	alone   int       // groups of one update in a row; guarded by the right to write
 }
 

@@ -27,7 +27,7 @@ func Run(b *testing.B, workers, ops int, raw, engine func(worker int, n int64) e
 // Race is what both sides have taken so far.
 type Race struct {
 	next  atomic.Int64
-	times [2][]time.Duration // of an operation
+	times [2][]time.Duration // durations of an operation
 	wall  []float64
 	cpu   []float64
 }
