@@ -19,7 +19,7 @@ import (
 // step is one operation of a client on a queue.
 type step struct {
 	kind   string // send, receive, complete, abandon
-	number int64  // that the operation got or worked on; 0: the queue was empty
+	number int64  // message that the operation got or worked on; 0: the queue was empty
 	lost   bool   // the lock was lost
 }
 

@@ -126,7 +126,7 @@ func TestReceiversPassNewsOn(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name    string
-		due     int64 // of the first, when it has looked
+		due     int64 // when the first message is due, once it has looked
 		nothing bool
 		leaves  bool
 		wakes   []bool // the second and the third

@@ -28,7 +28,7 @@ type modelMessage struct {
 	number      int64
 	expires     int64 // 0: never
 	ttl         int64
-	due         int64 // of a scheduled message
+	due         int64 // when a scheduled message is due
 	state       state
 	failures    int32
 	lockedUntil int64 // 0: not locked

@@ -31,7 +31,7 @@ type Bucket struct {
 	count   int
 	closed  bool
 	columns []column
-	size    int // of the document, approximately
+	size    int // size of the document, approximately
 }
 
 // column is one field of the measurements.

@@ -36,7 +36,7 @@ type comparison struct {
 	path value.Path
 	op   compareOp
 	v    value.Value
-	c    value.Collator // of the collection and of the query
+	c    value.Collator // collator of the collection and of the query
 }
 
 // may reports whether a value between the extremes in control may satisfy the

@@ -13,7 +13,7 @@ import (
 // entries. It is safe for concurrent use.
 type Catalog struct {
 	mu      sync.Mutex
-	series  map[string]*list.Element // of *series
+	series  map[string]*list.Element // elements with a *series
 	recent  *list.List               // last used first
 	limit   int                      // series that are remembered
 	reopens int64

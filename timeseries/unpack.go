@@ -21,7 +21,7 @@ type Unpacker struct {
 type cursor struct {
 	name string
 	it   value.Iter
-	row  int // of the element it stands on, -1 at the end
+	row  int // row of the element it stands on, -1 at the end
 }
 
 func newCursor(name string, elements value.Doc) cursor {

@@ -10,7 +10,7 @@ type Expiry struct {
 	By   *ExpiryIndex
 	At   int64
 	Date int64 // the date that At was computed from
-	Late bool  // of a bucket outside of 1970 to 2038: Date is the maximum of its times
+	Late bool  // a bucket is outside of 1970 to 2038: Date is the maximum of its times
 }
 
 // Expiries returns when a record expires, for each expiry index that it has a date in.

@@ -17,8 +17,8 @@ type ExpiryIndex struct {
 	After  int64  // milliseconds from the date to the expiry of the record
 	From   int64  // earlier dates do not expire
 	until  int64  // records that would expire later do not expire by this index; 0: no limit
-	span   int64  // of a time series: milliseconds that a bucket spans
-	time   string // of a time series: name of its time field
+	span   int64  // milliseconds that a bucket of a time series spans
+	time   string // time field of a time series
 }
 
 // buckets reports whether the records of the index are time-series buckets in

@@ -32,8 +32,8 @@ func (g *Gauge) Add(o Gauge) {
 
 // Budget bounds the entries of indexes that the gauges of many collections read.
 type Budget struct {
-	Each int // of one index
-	All  int // of all
+	Each int // limit for one index
+	All  int // limit for all indexes
 }
 
 // take returns how many entries may be read of an index.

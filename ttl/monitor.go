@@ -32,7 +32,7 @@ type Monitor struct {
 	batch   int // records of a transaction; 0: a pacer chooses
 	metrics Metrics
 	agenda  Agenda
-	wake    chan struct{} // has a value if a condition of the sleep has changed
+	wake    chan struct{} // receives a value if a condition of the sleep has changed
 
 	passing sync.Mutex // held during a pass
 	lease   lease
@@ -47,7 +47,7 @@ type Monitor struct {
 type history struct {
 	last   Result
 	ended  time.Time // when the last pass ended, by the real clock; at first the start
-	recent []Result  // of the last passes, newest first
+	recent []Result  // results of the last passes, newest first
 }
 
 // recentPasses is the number of results to keep.

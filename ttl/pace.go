@@ -72,7 +72,7 @@ type pacer struct {
 	real  clock.Clock
 	fixed bool // the size is given by an option
 	size  int
-	began time.Time     // of the running transaction
+	began time.Time     // beginning of the running transaction
 	owed  time.Duration // pause that is due while clients are active
 	seen  int64         // operations of clients before the running transaction
 	last  time.Time     // time of the last client operation

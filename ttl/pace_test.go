@@ -15,7 +15,7 @@ type workClock struct {
 	clock.Clock
 	now    time.Time
 	pauses []time.Duration
-	over   time.Duration // that the next pause takes longer than it should
+	over   time.Duration // what the next pause takes longer than it should
 }
 
 func (c *workClock) Now() time.Time { return c.now }
@@ -36,7 +36,7 @@ func (c *workClock) paused() (sum time.Duration) {
 func TestPacer(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
-		cost     time.Duration // of a record
+		cost     time.Duration // cost of a record
 		fixed    int
 		active   bool
 		low, top int // bounds of the size in the end

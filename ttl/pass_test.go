@@ -235,9 +235,9 @@ func TestSkippedIndexes(t *testing.T) {
 func TestConflictsDuringPass(t *testing.T) {
 	busy := fmt.Errorf("busy: %w", storage.ErrConflict)
 	for name, tt := range map[string]struct {
-		updates int            // that have a conflict
+		updates int            // number of updates that have a conflict
 		records int            // removals that have one
-		id      func(int) bool // of the records that have one always
+		id      func(int) bool // ids of the records that always have one
 		left    int
 	}{
 		"an update":             {updates: 1},

@@ -26,7 +26,7 @@ type Removed struct {
 	Documents int64 // documents or buckets
 	Keys      int64 // their index keys
 	Kept      int64 // documents that ErrKept was returned for
-	Moved     int64 // of Documents, those moved to the dead-letter collection
+	Moved     int64 // those of Documents that were moved to the dead-letter collection
 
 	MessagesDropped, MessagesDeadLettered, QueuesDropped int64
 }
@@ -59,7 +59,7 @@ type sweep struct {
 	all bool // a record that a transaction has written is an error
 
 	refused error // the first ErrKept of a Remover
-	lags    Lags  // of the last batch
+	lags    Lags  // lags of the last batch
 	position
 }
 

@@ -9,7 +9,7 @@ import (
 // Tally counts what has expired and been removed.
 type Tally struct {
 	Removed int64 // documents, buckets or messages, with those that were moved
-	Moved   int64 // to a dead-letter collection or queue
+	Moved   int64 // documents moved to a dead-letter collection or queue
 }
 
 func (t *Tally) add(o Tally) {
@@ -54,9 +54,9 @@ func (s *Settled) Add(uuid [16]byte, r Removed, l *Lags) {
 // that no counter ever decreases, those of the rest included.
 type tally struct {
 	mu    sync.Mutex
-	limit int // of collections counted by themselves
+	limit int // maximum number of collections counted by themselves
 	total Tallies
-	rest  Tallies // of the others
+	rest  Tallies // counts of the others
 	own   map[[16]byte]*Tallies
 }
 

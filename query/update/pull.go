@@ -78,7 +78,7 @@ func (a *applier) keep(e element, want func(i int, v value.Value) (bool, error))
 type pull struct {
 	culler
 	set       valueSet              // elements equal to one of these are removed
-	condition *match.ElementMatcher // or those that match this
+	condition *match.ElementMatcher // condition of the elements to remove
 }
 
 func compilePull(c *compiler, _ string, v value.Value) (modifier, error) {

@@ -18,7 +18,7 @@ type updateTest struct {
 	update   string // a document or, in brackets, a pipeline
 	doc      string
 	want     string // "" if the document must stay as it is
-	position int    // of the positional operator; 0 stands for none, n for n-1
+	position int    // position of the positional operator; 0 stands for none, n for n-1
 	filters  []string
 	insert   bool
 	code     mongoerr.Code

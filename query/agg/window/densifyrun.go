@@ -11,7 +11,7 @@ import (
 // partition is the state of $densify for one partition.
 type partition struct {
 	first  value.Doc   // the partition's fields in its first document, which those made at its end get
-	fields value.Doc   // and in its latest, which those made before that get: a collation takes several for one
+	fields value.Doc   // values of the fields in its latest document, which those made before that get: a collation takes several for one
 	next   value.Value // first step that has not been met, Missing: none yet
 }
 
