@@ -33,7 +33,7 @@ import (
 
 // counting is a harness over an engine whose calls are counted.
 type counting struct {
-	monitor *ttl.Monitor // of all passes, since it knows what has not changed
+	monitor *ttl.Monitor // the monitor of all passes, since it knows what has not changed
 	*harness.Harness
 	calls *storagetest.Counter
 }

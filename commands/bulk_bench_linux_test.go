@@ -43,7 +43,7 @@ func bulkFill(h *harness.Harness) {
 
 var bulkCommands = []struct {
 	name, command string
-	docs          int // that the time is divided by
+	docs          int // number of documents, by which the time is divided
 }{
 	{"Scan", `{find: "c", filter: {g: 17, s: {$regex: "9$"}}}`, bulkDocs},
 	{"Count", `{count: "c", query: {g: 17}}`, bulkDocs},

@@ -33,12 +33,12 @@ type Meta struct {
 	CappedLen int64 // bytes
 
 	ViewOn   string    // the collection that a view reads
-	Pipeline value.Doc // of a view
+	Pipeline value.Doc // pipeline of a view
 
 	Clustered   *index.Spec // nil: records are in insertion order
 	ExpireAfter *int64      // seconds, of a clustered or time-series collection
 
-	Series *timeseries.Options // of a time series and of its buckets
+	Series *timeseries.Options // options of a time series and of its buckets
 
 	Validator        *match.Matcher // nil: every document is valid
 	ValidationLevel  string         // "strict" or "moderate"; "off" has no validator

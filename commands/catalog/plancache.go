@@ -36,7 +36,7 @@ type CachedPlan struct {
 	Shape   uint64    // without what only the server knows
 	Filter  bool      // chosen among the indexes of an index filter
 	Query   value.Doc // {query, sort, projection, collation}; nil if it was too large
-	Stages  value.Doc // of the plan; nil as well
+	Stages  value.Doc // stages of the plan; nil as well
 
 	Candidates []Candidate // the plan, and those considered beside it; nil as well
 }

@@ -12,8 +12,8 @@ import (
 type expiry struct {
 	name, create, insert string
 	act                  func(h *harness.Harness) // nil: a pass after a minute
-	coll                 string                   // of the event
-	want                 string                   // of expiration, without removedAt
+	coll                 string                   // collection of the event
+	want                 string                   // expected expiration, without removedAt
 }
 
 const (

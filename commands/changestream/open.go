@@ -37,8 +37,8 @@ type Stream struct {
 	made     value.Doc        // token of the last event that entered the pipeline
 	named    token.Token      // what that token says
 	split    bool             // the event is given in fragments
-	token    value.Doc        // of the last event delivered
-	previous value.Doc        // of the one before
+	token    value.Doc        // token of the last event delivered
+	previous value.Doc        // token of the event before that
 	idle     bool             // all that there is has been delivered
 	closed   bool             // the last event was an invalidation
 }

@@ -16,7 +16,7 @@ func TestBulkWrite(t *testing.T) {
 	tests := []struct {
 		name    string
 		command string
-		results []string // of the cursor
+		results []string // results of the cursor
 		counts  string   // nErrors nInserted nMatched nModified nUpserted nDeleted
 		left    string   // documents of test.c, by _id
 	}{

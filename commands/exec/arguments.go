@@ -232,7 +232,7 @@ type FindArgs struct {
 	ReturnKey    args.StrictBool  `arg:"returnKey,own"`            // keys of the index in place of documents
 	ShowRecordID args.StrictBool  `arg:"showRecordId,own"`         // documents get $recordId
 	Tailable     args.StrictBool  `arg:"tailable,own"`             // the cursor follows a capped collection
-	AwaitData    args.StrictBool  `arg:"awaitData,own"`            // and getMore waits at its end
+	AwaitData    args.StrictBool  `arg:"awaitData,own"`            // getMore waits at the end of a tailable cursor
 	NoTimeout    args.StrictBool  `arg:"noCursorTimeout,own"`      // the cursor is not closed for having been idle
 	AllowPartial args.StrictBool  `arg:"allowPartialResults,own"`  // accepted: there are no shards
 	OplogReplay  args.LooseBool   `arg:"oplogReplay"`              // accepted and without effect, as in mongod

@@ -38,7 +38,7 @@ type CursorRequest struct {
 	IDFirst     bool                   // the id and the namespace stand in front of the batch, as of mongod's IDL replies
 	NoTimeout   bool                   // the cursor is not closed for having been idle
 	Tailable    bool                   // the cursor stays open at the end of what there is
-	AwaitData   bool                   // and getMore waits there for more
+	AwaitData   bool                   // getMore waits at the end for more
 	extra       func(b *value.Builder) // further fields of the cursor document
 	OfConn      bool                   // the cursor ends with the connection
 	SetOp       func(*kernel.Call)     // called with each getMore; nil: Exec.Resume

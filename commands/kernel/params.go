@@ -19,7 +19,7 @@ import (
 // getParameter.
 type Parameter struct {
 	Name     string                                   // the name for getParameter and setParameter
-	Initial  value.Value                              // whose type is that of start-up values given as text
+	Initial  value.Value                              // the value at start; start-up values given as text have its type
 	Startup  bool                                     // may be given on the command line
 	Runtime  bool                                     // may be set while running
 	Check    func(v value.Value) (value.Value, error) // refuses a value, or returns what is stored
@@ -32,7 +32,7 @@ type Parameter struct {
 
 // Parameters holds the current values; reads take no lock.
 type Parameters struct {
-	Svc    *Service                                // whose parameters they are
+	Svc    *Service                                // the service whose parameters they are
 	mu     sync.Mutex                              // writers
 	Lines  map[string]*Parameter                   // the table, by name
 	Values map[string]*atomic.Pointer[value.Value] // the value of each parameter by its name; a pointer is never nil

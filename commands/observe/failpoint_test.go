@@ -15,7 +15,7 @@ func TestFailPointModes(t *testing.T) {
 		mode   observe.FailMode
 		count  int64
 		chance float64
-		want   string // of five looks
+		want   string // what five looks see
 	}{
 		"off":      {observe.FailOff, 0, 0, "....."},
 		"alwaysOn": {observe.FailAlways, 0, 0, "xxxxx"},

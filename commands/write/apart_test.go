@@ -56,10 +56,10 @@ const (
 func TestJudgedAgain(t *testing.T) {
 	for name, test := range map[string]struct {
 		setup, command string
-		at             int // with which print something happens, 0: with each
+		at             int // number of the print with which something happens, 0: with each
 		meanwhile      string
 		code           int32
-		want           string // of the reply
+		want           string // expected part of the reply
 		left           string // find's filter, of documents that must be there, and no others
 		prints         int
 	}{

@@ -24,7 +24,7 @@ type Run struct {
 	Exec       *exec.Execution
 	Query      canonical.Query
 	update     *update.Update      // nil: the documents are removed
-	projection *project.Projection // of the document that is returned; nil: the whole document
+	projection *project.Projection // projection of the document that is returned; nil: the whole document
 	scripted   bool                // the filter or the update runs JavaScript, see apart
 
 	collection [16]byte    // UUID of the collection; zero: there is none

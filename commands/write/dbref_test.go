@@ -11,7 +11,7 @@ import (
 // idDoors are the ways to store a document with an _id of one's own; ID stands for it.
 var idDoors = []struct {
 	name, db, command string
-	updates           bool // with the rules of updates, which are not those of inserts
+	updates           bool // the rules are those of updates, which differ from those of inserts
 }{
 	{"insert", "test", `{insert: "c", documents: [{_id: ID, a: 1}]}`, false},
 	{"insert, _id last", "test", `{insert: "c", documents: [{a: 1, _id: ID}]}`, false},

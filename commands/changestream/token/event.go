@@ -80,9 +80,9 @@ type LogOp struct {
 	TS         uint64      // cluster time of the event
 	Wall       int64       // wall time, in milliseconds since the epoch
 	Index      int         // within the transaction
-	ImageTS    uint64      // of the entry it stands in, and its place there
+	ImageTS    uint64      // time of the entry that has the image, and its place there
 	Image      int         // place of the operation in the entry
-	LSID       value.Doc   // of a transaction
+	LSID       value.Doc   // session of a transaction
 	Txn        value.Value // txnNumber, of a transaction
 	Invalidate bool        // the invalidation that follows op
 }

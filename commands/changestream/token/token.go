@@ -22,11 +22,11 @@ import (
 type Token struct {
 	TS             uint64    // cluster time
 	Event          bool      // else a high-water mark
-	Index          int       // of the operation in its transaction
+	Index          int       // position of the operation in its transaction
 	FromInvalidate bool      // the event is an invalidation
-	UUID           *[16]byte // of the collection; nil if the event has no collection
+	UUID           *[16]byte // UUID of the collection; nil if the event has no collection
 	ID             value.Doc // {operationType, documentKey or operationDescription}
-	Fragment       int       // of a split event, the first is 1; 0: the whole
+	Fragment       int       // number of the fragment of a split event, from 1; 0: the whole event
 }
 
 // Type bytes of the key, as in mongod's KeyString.

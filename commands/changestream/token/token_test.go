@@ -22,8 +22,8 @@ var publishedTokens = []struct {
 	invalidate  bool
 	uuid        string // "": none
 	op          string // the entry of the log; "": a high-water mark
-	key         string // of the document
-	description string // of a command
+	key         string // key of the document
+	description string // description of a command
 }{
 	{"insert", "82635019A0000000012B042C0100296E5A1004AB1154ACACD849A48C61756D70D3B21F463C6F7065726174696F6E54797065003C696E736572740046646F63756D656E744B65790046645F69640064635019A078BE67426D7CF4D2000004",
 		0x635019A0<<32 | 1, false, "ab1154acacd849a48c61756d70d3b21f", `{op: "i", o: {_id: {$oid: "635019a078be67426d7cf4d2"}, name: "x"}}`, `{_id: {$oid: "635019a078be67426d7cf4d2"}}`, ""},
