@@ -20,7 +20,7 @@ import (
 // environment variable gives.
 type configFile struct {
 	flags      map[string]string // values by flag name: texts, as on the command line
-	parameters map[string]string // of the section setParameter, and of keys that stand for one
+	parameters map[string]string // parameters of the section setParameter, and of keys that stand for one
 	ignored    []string          // keys without effect
 }
 

@@ -20,7 +20,7 @@ type Command struct {
 	Name, Help string
 	Default    bool // runs if none is named
 	Args       []*Value
-	Flags      []*Flag // of the struct, hidden ones as well
+	Flags      []*Flag // flags of the struct, hidden ones as well
 
 	target any
 }
@@ -32,7 +32,7 @@ type Value struct {
 	Default    string
 	Required   bool
 
-	kind   string // of the tag type
+	kind   string // value of the tag type
 	sep    string
 	target reflect.Value
 	given  bool // by the command line

@@ -220,6 +220,31 @@ func beginsWith(text, name string) bool {
 	return ok && slices.Contains([]string{"", ",", ":", ";", ".", "'s", "()"}, rest)
 }
 
+// fragments are words with which the comment of a field only ends a sentence that its name began.
+var fragments = strings.Fields("and from has is of or that they to whose with")
+
+// TestFieldComments demands comments of fields that stand without the field's name.
+func TestFieldComments(t *testing.T) {
+	for _, f := range sourceFiles(t) {
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			fields, ok := n.(*ast.StructType)
+			if !ok {
+				return true
+			}
+			for _, field := range fields.Fields.List {
+				for _, c := range []*ast.CommentGroup{field.Doc, field.Comment} {
+					first, _, _ := strings.Cut(c.Text(), " ")
+					named := slices.ContainsFunc(field.Names, func(id *ast.Ident) bool { return id.Name == first })
+					if slices.Contains(fragments, first) && !named {
+						t.Errorf("%s: a field's comment begins with %q", f.fset.Position(c.Pos()), first)
+					}
+				}
+			}
+			return true
+		})
+	}
+}
+
 func TestCommentRules(t *testing.T) {
 	for text, want := range map[string]int{
 		"It is a [Name].": 1, "[Type.Member] and ([pkg.Name], [*T])": 3, "of a[Name]": 0,
