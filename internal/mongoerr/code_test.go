@@ -178,3 +178,16 @@ func BenchmarkName(b *testing.B) {
 		_ = DuplicateKey.Name()
 	}
 }
+
+// Named reports whether the code has an official name.
+func (c Code) Named() bool { return lookup(c) != nil }
+
+// CodeByName returns the code with the given official name.
+func CodeByName(name string) (Code, bool) {
+	for i := range table {
+		if table[i].name == name {
+			return table[i].code, true
+		}
+	}
+	return 0, false
+}

@@ -77,15 +77,6 @@ func (e *Error) Error() string { return e.Code.Name() + ": " + e.Message }
 // the client.
 func (e *Error) Unwrap() error { return e.cause }
 
-// WithLabel returns a copy of the error that carries one more label.
-func (e *Error) WithLabel(label string) *Error {
-	c := *e
-	if !slices.Contains(e.Labels, label) {
-		c.Labels = append(slices.Clip(e.Labels), label)
-	}
-	return &c
-}
-
 // HasLabel reports whether the error carries the label.
 func (e *Error) HasLabel(label string) bool { return slices.Contains(e.Labels, label) }
 

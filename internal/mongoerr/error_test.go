@@ -8,10 +8,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/duskdb/duskdb/value"
 	"github.com/google/go-cmp/cmp"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"pgregory.net/rapid"
+
+	"github.com/duskdb/duskdb/value"
 )
 
 func TestFrom(t *testing.T) {
@@ -255,4 +256,13 @@ func TestParserErrors(t *testing.T) {
 	if err := MissingField("find.x"); err.Code != 40414 || err.Message != "BSON field 'find.x' is missing but a required field" {
 		t.Error(err)
 	}
+}
+
+// WithLabel returns a copy of the error that carries one more label.
+func (e *Error) WithLabel(label string) *Error {
+	c := *e
+	if !slices.Contains(e.Labels, label) {
+		c.Labels = append(slices.Clip(e.Labels), label)
+	}
+	return &c
 }
