@@ -15,12 +15,9 @@ import (
 
 const module = "github.com/duskdb/duskdb"
 
-// imports says what the code of each package may import of this module.
-// Tests are free. "x/*" stands for x and all packages below it, "*" for all;
-// a leading "!" takes away, and the last word that fits decides. A package
-// that is not in the table is an error: give it its place. The table may name
-// packages that are yet to come.
-// Please keep each group sorted.
+// imports lists the packages of this module that each package may import, tests excepted.
+// "x/*" is x and all packages below it, "*" is every package. A leading "!" excludes; the last
+// matching word wins. A package that is not in the table is an error. Please keep each group sorted.
 var imports = map[string]string{
 	// Foundations.
 	"clock":               "",
@@ -33,11 +30,11 @@ var imports = map[string]string{
 	"value":               "",
 	"wire":                "internal/mongoerr value",
 
-	// What Go's scheduler is told.
+	// Hints to Go's scheduler.
 	"internal/runtimehints":  "",
 	"storage/internal/share": "internal/runtimehints storage value",
 
-	// The language: pure functions over documents, never sees storage.
+	// The query language: pure functions over documents, without storage.
 	"query/collation": "internal/mongoerr value",
 	"query/expr/*":    language + " clock query/expr/* query/script",
 	"query/geo":       "internal/mongoerr value",
@@ -48,7 +45,7 @@ var imports = map[string]string{
 	"query/text":      "internal/mongoerr value",
 	"query/update/*":  language + " query/expr/* query/match/* query/project/* query/update/*",
 
-	// Aggregation, in rooms, from the ground up.
+	// Aggregation, from the ground up.
 	"query/agg/accumulate": language + " query/expr/exact",
 	"query/agg/spill":      "",
 	"query/agg/stage":      language + " query/expr query/match query/project/marks",
@@ -68,7 +65,7 @@ var imports = map[string]string{
 	// Index specifications and keys: between the language and storage.
 	"query/index": "internal/mongoerr query/collation query/expr/* query/geo query/match/* query/plan query/text internal/reserved storage value",
 
-	// Storage: never sees a filter or an error code of MongoDB.
+	// Storage: knows neither filters nor MongoDB's error codes.
 	"storage":                   "clock internal/histogram value",
 	"storage/bunt":              "clock storage storage/internal/* value",
 	"storage/internal/*":        "storage value",
@@ -83,15 +80,14 @@ var imports = map[string]string{
 	"storage/storagetest":       "clock internal/linear storage value",
 	"storage/stream":            "storage value",
 
-	// Expiry and what is built upon it: the contract of storage, no engine.
+	// Expiry, and what is built upon it: they use the storage contract, no engine.
 	"internal/auth": "clock internal/mongoerr internal/reserved storage storage/serverdocs value",
 	"queue":         "clock internal/mongoerr internal/reserved storage storage/serverdocs ttl value",
 	"timeseries":    "clock internal/mongoerr query/* internal/bsoncolumn internal/reserved storage value",
 	"ttl":           "clock internal/mongoerr internal/histogram internal/reserved internal/runtimehints storage value",
 
-	// The commands.
-	// Its rooms, from the ground up: small things that everybody needs, then what
-	// they share, then what runs plans, then the commands by family.
+	// The commands, from the ground up: what all packages of commands need, what a running command
+	// is made of, what runs plans, the commands by family.
 	"commands/args":               "internal/mongoerr value",
 	"commands/broadcast":          "",
 	"commands/clustertime":        "internal/mongoerr value",
@@ -130,24 +126,28 @@ var imports = map[string]string{
 	"commands/internal/harness":   "*",
 
 	// The server.
-	"internal/engines":     "clock storage storage/bunt storage/stream value",
-	"server/console":       "clock value wire",
-	"server/pebble":        "internal/engines storage/pebble",
-	"server/postgres":      "internal/engines storage storage/postgres",
-	"server/*":             "* !server/pebble !storage/pebble !server/postgres !storage/postgres !internal/pgtest !cmd/* !internal/commandtest !compat_tests/* !internal/freeport !internal/needs !servertest !storage/storagetest !internal/transfer",
-	"internal/commandtest": "clock commands internal/engines internal/pgtest server server/pebble server/postgres storage/storagetest value",
-	"servertest":           "clock commands internal/engines server value",
+	"internal/engines": "clock storage storage/bunt storage/stream value",
+	"server/*":         "* !server/pebble !storage/pebble !server/postgres !storage/postgres !internal/pgtest !cmd/* !internal/commandtest !compat_tests/* !internal/freeport !internal/needs !servertest !storage/storagetest !internal/transfer",
+	"server/console":   "clock value wire",
+	"server/pebble":    "internal/engines storage/pebble",
+	"server/postgres":  "internal/engines storage storage/postgres",
+	"servertest":       "clock commands internal/engines server value",
+
+	// The programs.
+	"cmd/*":                "clock internal/commandline internal/freeport internal/mongoerr server/* servertest internal/transfer value wire",
+	"internal/commandline": "",
+	"internal/release":     "",
 	"internal/transfer":    "internal/reserved value wire",
+
+	// Tests, and what they use.
+	"compat_tests/*":       "*",
+	"internal/commandtest": "clock commands internal/engines internal/pgtest server server/pebble server/postgres storage/storagetest value",
+	"internal/freeport":    "",
 	"internal/linear":      "",
 	"internal/needs":       "",
-	"internal/proc":        "internal/needs",
-	"internal/commandline": "",
-	"internal/freeport":    "",
-	"internal/release":     "",
 	"internal/pgtest":      "clock internal/freeport internal/needs",
-	"cmd/*":                "clock internal/commandline internal/freeport internal/mongoerr server/* servertest internal/transfer value wire",
+	"internal/proc":        "internal/needs",
 	"tests/access":         "value wire",
-	"compat_tests/*":       "*",
 	"tests/crash":          "value wire",
 	"tests/crash/*":        "*",
 }
@@ -155,20 +155,19 @@ var imports = map[string]string{
 // language is what every package of the query language may import.
 const language = "clock internal/mongoerr query/collation value"
 
-// parts is what the rooms of the commands may use of the rest of the server: never a
-// socket, nor an engine.
+// parts are the packages outside of commands that all packages of commands may import: no
+// sockets, no engines.
 const parts = "internal/auth clock internal/mongoerr query/* queue internal/reserved internal/runtimehints storage storage/serverdocs storage/stream timeseries ttl value"
 
-// shared are the rooms that the running command is made of, rules those that say what
-// holds for all commands, running those that a family uses besides.
+// shared are the packages that a running command is made of, rules those with what holds for
+// all commands, running all that a family of commands may import.
 const (
 	shared  = "commands/args commands/broadcast commands/catalog commands/clustertime commands/limits commands/observe commands/oplog commands/replset commands/session"
 	rules   = "commands/access commands/cluster commands/concern commands/gate commands/kernel commands/transaction"
 	running = shared + " " + rules + " commands/canonical commands/changestream commands/changestream/token commands/create commands/exec commands/explain commands/housekeeping commands/pipeline commands/write"
 )
 
-// foreign says which packages may import a library, for the libraries that
-// must not spread.
+// foreign lists the packages that may import a library, for libraries that must not spread.
 var foreign = map[string]string{
 	"github.com/cockroachdb/pebble": "storage/pebble",
 	"github.com/jackc/pgx":          "internal/pgtest storage/postgres",
@@ -217,8 +216,8 @@ type source struct {
 	ast  *ast.File
 }
 
-// sourceFiles parses the files themselves instead of asking the go command,
-// so files for other systems and build tags are judged as well.
+// sourceFiles parses the files themselves instead of asking the go command, so that files for
+// other systems and build tags are checked as well.
 func sourceFiles(t *testing.T) []source {
 	t.Helper()
 	var files []source
@@ -249,8 +248,8 @@ func newSource(fset *token.FileSet, name string, f *ast.File) source {
 	return source{name, path.Dir(name), strings.HasSuffix(name, "_test.go"), fset, f}
 }
 
-// skipDir reports whether the Go files of a directory are no part of DuskDB.
-// Its other modules are: they are named like their directories.
+// skipDir reports whether a directory is no part of DuskDB. The directories of its other modules
+// are.
 func skipDir(base string) bool {
 	return base == "testdata" || base == "node_modules" || strings.HasPrefix(base, ".")
 }
@@ -260,7 +259,7 @@ func importPath(imp *ast.ImportSpec) string {
 	return p
 }
 
-// forbidden says why pkg may not import the given path; "" if it may.
+// forbidden returns why pkg may not import a path, or "" if it may.
 func forbidden(pkg, imported string) string {
 	for library, users := range foreign {
 		if below(imported, library) && !contains(users, pkg) {
