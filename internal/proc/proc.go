@@ -29,7 +29,7 @@ func run(m *testing.M, binary *string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	*binary = filepath.Join(dir, "duskdb")
 	if err := needs.Server(*binary); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -60,7 +60,7 @@ func anyMatches(tests map[string][]string, patterns []string, name *regexp.Regex
 	for _, pattern := range patterns {
 		dir, tree := strings.CutSuffix(filepath.ToSlash(filepath.Clean(pattern)), "/...")
 		for pkg, names := range tests {
-			if pkg != dir && !(tree && below(pkg, dir)) {
+			if pkg != dir && (!tree || !below(pkg, dir)) {
 				continue
 			}
 			for _, n := range names {
