@@ -34,8 +34,6 @@ type (
 	Counter = diagnostics.Counter
 	// CollectionExpiry is what has expired and what will in one collection.
 	CollectionExpiry = diagnostics.CollectionExpiry
-	// ClassLatency is the latency histogram of one class of commands.
-	ClassLatency = diagnostics.ClassLatency
 	// LogLines are the latest log lines, which getLog shows.
 	LogLines = observe.LogLines
 	// LogLimit bounds the attributes of log lines.

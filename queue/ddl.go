@@ -39,23 +39,6 @@ func WithOption(options, queue value.Doc) value.Doc {
 	return b.Document(Option, queue).Doc()
 }
 
-// Create creates a queue and its dead-letter queue. id is the specification of
-// the index on _id.
-func Create(tx storage.Tx, ns storage.Namespace, options value.Doc, c Config, id storage.IndexSpec, now int64) error {
-	if _, err := tx.Create(ns, WithOption(options, c.Doc()), append([]storage.IndexSpec{id}, Indexes(false)...)); err != nil {
-		return err
-	}
-	dead := storage.Namespace{DB: ns.DB, Coll: DeadLetterName(ns.Coll)}
-	_, err := tx.Create(dead, DeadLetterOptions(ns.Coll), append([]storage.IndexSpec{IDIndex()}, Indexes(true)...))
-	if errors.Is(err, storage.ErrExists) {
-		return mongoerr.Newf(mongoerr.NamespaceExists, "Collection %s already exists.", dead).WithCause(err)
-	}
-	if err != nil {
-		return err
-	}
-	return Begin(tx, ns, now)
-}
-
 // Begin starts the idle time of a new queue.
 func Begin(tx storage.Tx, ns storage.Namespace, now int64) error {
 	main, err := tx.Collection(ns)

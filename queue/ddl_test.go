@@ -37,14 +37,6 @@ func TestCreate(t *testing.T) {
 	if got := e.options("q.deadletterqueue").String(); got != `{ messageQueue: { deadLetterOf: "q" } }` {
 		t.Errorf("dead-letter queue: %s", got)
 	}
-	e.must(e.update(func(tx storage.Tx) error {
-		_, err := tx.Create(ns("taken.deadletterqueue"), value.EmptyDoc, []storage.IndexSpec{IDIndex()})
-		return err
-	}))
-	e.fails(e.tryCreate("taken", `{}`), mongoerr.NamespaceExists, "db.taken.deadletterqueue already exists")
-	if exists(e, "taken") {
-		t.Error("half a queue was created")
-	}
 }
 
 func TestCheckOptions(t *testing.T) {

@@ -129,7 +129,14 @@ func (e *env) tryCreate(name, options string) error {
 		return err
 	}
 	return e.engine.Update(e.ctx, func(tx storage.Tx) error {
-		return Create(tx, ns(name), value.EmptyDoc, c, IDIndex(), e.now())
+		main, dead := ns(name), ns(DeadLetterName(name))
+		if _, err := tx.Create(main, WithOption(value.EmptyDoc, c.Doc()), append([]storage.IndexSpec{IDIndex()}, Indexes(false)...)); err != nil {
+			return err
+		}
+		if _, err := tx.Create(dead, DeadLetterOptions(name), append([]storage.IndexSpec{IDIndex()}, Indexes(true)...)); err != nil {
+			return err
+		}
+		return Begin(tx, main, e.now())
 	})
 }
 

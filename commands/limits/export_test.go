@@ -16,3 +16,10 @@ func (l *RateLimiter) Take(now time.Time) (wait time.Duration, ok bool) { return
 
 // Leave gives up a place in the queue that Take has taken.
 func (l *RateLimiter) Leave(waited time.Duration, err error) { l.leave(waited, err) }
+
+// Waiting returns how many operations have to wait for their turn.
+func (t *Turns) Waiting() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return max(len(t.all)-t.allowed, 0)
+}

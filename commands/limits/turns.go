@@ -239,10 +239,3 @@ func (t *Turns) Done(turn *Turn) {
 	t.wakeAll()
 	t.refresh()
 }
-
-// Waiting returns how many operations have to wait for their turn.
-func (t *Turns) Waiting() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return max(len(t.all)-t.allowed, 0)
-}

@@ -14,8 +14,6 @@ import (
 	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/internal/mongoerr"
-	"github.com/duskdb/duskdb/queue"
-	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
@@ -100,15 +98,7 @@ func (e *mqEnv) at(seconds float64) {
 // create makes a queue "q".
 func (e *mqEnv) create(options string) {
 	e.t.Helper()
-	config, err := queue.ParseConfig("create", value.Document(value.MustJSON(options)))
-	if err == nil {
-		err = e.svc.Engine.Update(e.t.Context(), func(tx storage.Tx) error {
-			return queue.Create(tx, storage.Namespace{DB: "db", Coll: "q"}, value.EmptyDoc, config, queue.IDIndex(), e.clock.NowMillis())
-		})
-	}
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	e.ok(`{"create": "q", "messageQueue": ` + options + `}`)
 }
 
 // messages returns the messages of a receive or a peek.
@@ -364,4 +354,14 @@ func TestMQBlockingReceive(t *testing.T) {
 	go receive()
 	e.at(10) // the lock lapses
 	expect(1)
+}
+
+// A queue is created with its dead-letter queue, or not at all.
+func TestCreateBesideTakenName(t *testing.T) {
+	e := newMQEnv(t)
+	e.ok(`{"create": "taken.deadletterqueue"}`)
+	e.fails(mongoerr.NamespaceExists, "db.taken.deadletterqueue already exists", `{"create": "taken", "messageQueue": {}}`)
+	if left := e.ok(`{"listCollections": 1, "nameOnly": true, "filter": {"name": "taken"}}`).Lookup("cursor").Doc().Lookup("firstBatch").Doc(); left.Len() != 0 {
+		t.Errorf("half a queue was created: %s", left)
+	}
 }
