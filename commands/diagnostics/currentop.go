@@ -125,7 +125,7 @@ func describeOperation(s *kernel.Service, op *kernel.Operation, cursors map[int3
 	b.Bool("active", true).String("currentOpTime", observe.ISOTime(now)).Int32("opid", op.ID).
 		Int64("secs_running", running/1000).Int64("microsecs_running", running*1000).
 		String("op", opKind(op.Name)).String("ns", kernel.OperationNamespace(op)).
-		Document("command", kernel.WithComment(redacted(op.Name, op.Body), cursor.Created)).Bool("killPending", op.Killed.Load())
+		Document("command", kernel.WithComment(redacted(s, op.Name, op.Body), cursor.Created)).Bool("killPending", op.Killed.Load())
 	if p := op.Plan.Load(); p != nil {
 		b.String("planSummary", *p)
 	}

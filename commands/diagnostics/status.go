@@ -245,14 +245,9 @@ func opKind(name string) string {
 	return "command"
 }
 
-// secretCommands carry passwords or proofs of them.
-var secretCommands = map[string]bool{
-	"saslStart": true, "saslContinue": true, "createUser": true, "updateUser": true, "authenticate": true,
-}
-
 // redacted returns a command without secrets, for logs and listings.
-func redacted(name string, body value.Doc) value.Doc {
-	if secretCommands[name] || body.Has("speculativeAuthenticate") {
+func redacted(s *kernel.Service, name string, body value.Doc) value.Doc {
+	if cmd := s.Table[name]; cmd != nil && cmd.Has(kernel.Secret) || body.Has("speculativeAuthenticate") {
 		return value.NewDoc(strings.Clone(name), value.String("xxx"))
 	}
 	return body
