@@ -127,8 +127,8 @@ func (e *entity) resubmit(m *message, r *Resubmission) (number int64, err error)
 	return m.number, l.write(e.uuid, e.now)
 }
 
-// renew makes a new message of a dead letter: the fields of the sender with the changes
-// asked for, and the time to live that it was sent with, or another.
+// renew makes a new message of a dead letter: the fields of the sender with the requested
+// changes, and the time to live that it was sent with, or another.
 func (m *message) renew(r *Resubmission, c *Config) error {
 	m.unlock()
 	m.reason, m.description, m.source = "", "", ""

@@ -149,7 +149,7 @@ func (c *collector) from(e *entity, sources ...source) ([]message, error) {
 // numbered reports whether the source is in the order of numbers.
 func (s *source) numbered() bool { return s.index == byReady || s.index == byDeferred }
 
-// wants reports whether a number lies in the range asked for.
+// wants reports whether a number lies in the requested range.
 func (c *collector) wants(number int64) bool {
 	switch {
 	case !c.browse.HasFrom:
@@ -160,7 +160,7 @@ func (c *collector) wants(number int64) bool {
 	return number >= c.browse.From
 }
 
-// trim drops all but the first messages in the order asked for.
+// trim drops all but the first messages in the requested order.
 func (c *collector) trim() {
 	slices.SortFunc(c.kept, func(a, b message) int {
 		if c.browse.FromEnd {

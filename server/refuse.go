@@ -88,7 +88,7 @@ func (s *Server) answerNotYet(nc net.Conn, fromBalancer bool) {
 	_ = c.flush()
 }
 
-// closeRefused disconnects the clients that are being told to wait.
+// closeRefused disconnects the clients that are being refused.
 func (s *Server) closeRefused() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

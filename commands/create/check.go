@@ -103,14 +103,14 @@ func CappedDocs(n int64) value.Value {
 	return value.Int(n)
 }
 
-func (a *Args) appendCapped(b *value.Builder) {
+func (a *Args) setCapped(o *catalog.Options) {
 	if !a.Capped {
 		return
 	}
-	b.Bool("capped", true)
-	b.Append("size", value.Int(*a.Size))
+	o.Set("capped", value.Bool(true))
+	o.Set("size", value.Int(*a.Size))
 	if a.Max != nil {
-		b.Append("max", CappedDocs(*a.Max))
+		o.Set("max", CappedDocs(*a.Max))
 	}
 }
 

@@ -203,44 +203,55 @@ func planCreate(c *kernel.Call, ns storage.Namespace, a *Args) (*Plan, error) {
 // planOptions writes the options of a collection as they are stored and
 // listed.
 func planOptions(c *kernel.Call, a *Args) (value.Doc, error) {
-	var b value.Builder
-	b.Reset(nil)
-	a.appendCapped(&b)
+	o := catalog.NewOptions(value.EmptyDoc)
+	a.setCapped(o)
 	if !a.StorageEngine.IsEmpty() {
-		b.Document("storageEngine", a.StorageEngine)
+		o.Set("storageEngine", value.Document(a.StorageEngine))
 	}
 	if a.IndexDefaults != nil {
 		if err := checkIndexDefaults(a.IndexDefaults); err != nil {
 			return nil, err
 		}
 		if !a.IndexDefaults.IsEmpty() {
-			b.Document("indexOptionDefaults", a.IndexDefaults)
+			o.Set("indexOptionDefaults", value.Document(a.IndexDefaults))
 		}
 	}
 	col, err := a.collation()
 	if err != nil {
 		return nil, err
 	}
-	if err := appendValidation(c, &b, a, col); err != nil {
+	v := Validation{Validator: a.Validator, Level: a.Level, Action: a.Action}
+	if err := v.Set(c, o, c.Body.Lookup("create").Str(), col); err != nil {
 		return nil, err
 	}
-	if a.PreAndPost != nil {
-		if err := CheckPreImages(a.PreAndPost); err != nil {
-			return nil, err
-		}
-		if a.PreAndPost.Lookup("enabled").Truthy() {
-			b.Document("changeStreamPreAndPostImages", a.PreAndPost)
-		}
+	if err := SetPreImages(o, a.PreAndPost); err != nil {
+		return nil, err
 	}
 	if col != nil {
-		b.Document("collation", col.Doc())
+		o.Set("collation", value.Document(col.Doc()))
 	}
-	return b.Doc(), nil
+	return o.Doc(), nil
 }
 
-// CheckPreImages checks the value of changeStreamPreAndPostImages: {enabled:
+// SetPreImages sets changeStreamPreAndPostImages, unless d is nil. It is stored if it is
+// enabled.
+func SetPreImages(o *catalog.Options, d value.Doc) error {
+	if d == nil {
+		return nil
+	}
+	if err := checkPreImages(d); err != nil {
+		return err
+	}
+	o.Set("changeStreamPreAndPostImages", value.Value{})
+	if d.Lookup("enabled").Truthy() {
+		o.Set("changeStreamPreAndPostImages", value.Document(d))
+	}
+	return nil
+}
+
+// checkPreImages checks the value of changeStreamPreAndPostImages: {enabled:
 // <bool>}.
-func CheckPreImages(d value.Doc) error {
+func checkPreImages(d value.Doc) error {
 	given := false
 	for name, v := range d.All() {
 		if name != "enabled" {
@@ -260,44 +271,40 @@ func CheckPreImages(d value.Doc) error {
 	return nil
 }
 
-// CheckValidationMode checks the values of validationLevel and validationAction,
-// which may be empty.
-func CheckValidationMode(level, action string) error {
-	if !gate.ValidationLevels[level] {
-		return mongoerr.Newf(mongoerr.BadValue, "Enumeration value '%s' for field 'validationLevel' is not a valid value.", level)
-	}
-	if !gate.ValidationActions[action] {
-		return mongoerr.Newf(mongoerr.BadValue, "Enumeration value '%s' for field 'validationAction' is not a valid value.", action)
-	}
-	return nil
+// Validation has the arguments of create and collMod that check documents.
+type Validation struct {
+	Validator     value.Doc // nil: not given
+	Level, Action string    // "": not given
 }
 
-func appendValidation(c *kernel.Call, b *value.Builder, a *Args, col *collation.Collation) error {
-	if err := CheckValidationMode(a.Level, a.Action); err != nil {
-		return err
+// Set checks the arguments and sets the options of a collection.
+func (v *Validation) Set(c *kernel.Call, o *catalog.Options, coll string, col *collation.Collation) error {
+	if !gate.ValidationLevels[v.Level] {
+		return mongoerr.Newf(mongoerr.BadValue, "Enumeration value '%s' for field 'validationLevel' is not a valid value.", v.Level)
 	}
-	if a.Validator != nil {
-		if err := CheckValidator(c, c.Body.Lookup("create").Str(), a.Validator, col); err != nil {
+	if !gate.ValidationActions[v.Action] {
+		return mongoerr.Newf(mongoerr.BadValue, "Enumeration value '%s' for field 'validationAction' is not a valid value.", v.Action)
+	}
+	if v.Validator != nil {
+		if err := checkValidator(c, coll, v.Validator, col); err != nil {
 			return err
 		}
-		b.Document("validator", a.Validator)
+		o.Set("validator", value.Document(v.Validator))
+		o.SetDefault("validationLevel", value.String("strict"))
+		o.SetDefault("validationAction", value.String("error"))
 	}
-	if a.Level != "" {
-		b.String("validationLevel", a.Level)
-	} else if a.Validator != nil {
-		b.String("validationLevel", "strict")
+	if v.Level != "" {
+		o.Set("validationLevel", value.String(v.Level))
 	}
-	if a.Action != "" {
-		b.String("validationAction", a.Action)
-	} else if a.Validator != nil {
-		b.String("validationAction", "error")
+	if v.Action != "" {
+		o.Set("validationAction", value.String(v.Action))
 	}
 	return nil
 }
 
-// CheckValidator compiles a validator to find its errors, and refuses it for
+// checkValidator compiles a validator to find its errors, and refuses it for
 // collections of the system and of the databases admin, local and config.
-func CheckValidator(c *kernel.Call, coll string, d value.Doc, col *collation.Collation) error {
+func checkValidator(c *kernel.Call, coll string, d value.Doc, col *collation.Collation) error {
 	if catalog.IsSystem(coll) {
 		return mongoerr.Newf(mongoerr.InvalidOptions, "Document validators not allowed on system collection %s.%s", c.DB, coll)
 	}

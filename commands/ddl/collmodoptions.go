@@ -15,34 +15,15 @@ import (
 // modifyOptions changes the collection's own options.
 func (m *collMod) modifyOptions() error {
 	a, o := m.args, catalog.NewOptions(m.info.Options)
-	if err := create.CheckValidationMode(a.Level, a.Action); err != nil {
+	v := create.Validation{Validator: a.Validator, Level: a.Level, Action: a.Action}
+	if err := v.Set(m.c, o, m.info.Namespace.Coll, m.meta.Collation); err != nil {
 		return err
 	}
-	if a.Validator != nil {
-		if err := create.CheckValidator(m.c, m.info.Namespace.Coll, a.Validator, m.meta.Collation); err != nil {
-			return err
-		}
-		o.Set("validator", value.Document(a.Validator))
-		if a.Validator.IsEmpty() {
-			o.Set("validator", value.Value{})
-		}
-		o.SetDefault("validationLevel", value.String("strict"))
-		o.SetDefault("validationAction", value.String("error"))
+	if a.Validator != nil && a.Validator.IsEmpty() {
+		o.Set("validator", value.Value{})
 	}
-	if a.Level != "" {
-		o.Set("validationLevel", value.String(a.Level))
-	}
-	if a.Action != "" {
-		o.Set("validationAction", value.String(a.Action))
-	}
-	if a.PreAndPost != nil {
-		if err := create.CheckPreImages(a.PreAndPost); err != nil {
-			return err
-		}
-		o.Set("changeStreamPreAndPostImages", value.Value{})
-		if a.PreAndPost.Lookup("enabled").Truthy() {
-			o.Set("changeStreamPreAndPostImages", value.Document(a.PreAndPost))
-		}
+	if err := create.SetPreImages(o, a.PreAndPost); err != nil {
+		return err
 	}
 	if err := m.setCapped(o); err != nil {
 		return err

@@ -60,8 +60,8 @@ type Endpoint struct {
 	FromBalancer bool
 }
 
-// Shown is what currentOp, logs and messages show of a connection, whichever connection they
-// were asked on. Its methods may be called by any goroutine.
+// Shown is what currentOp, logs and messages show of a connection. Its methods may be called
+// by any goroutine.
 type Shown struct {
 	mu      sync.Mutex // guards client, appName and uuid
 	client  value.Doc  // the metadata of the first hello

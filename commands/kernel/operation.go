@@ -24,7 +24,7 @@ type Operation struct {
 	Cancel  context.CancelCauseFunc // ends the command
 	Session *session.Session        // its session; nil: none
 	User    string                  // the user who runs it, as "db.name"; "": nobody logged in
-	Killed  atomic.Bool             // whether it has been told to end
+	Killed  atomic.Bool             // whether it was killed
 	Plan    atomic.Pointer[string]  // planSummary; nil: it has none yet
 
 	before, after *Operation // the neighbors in its shard

@@ -64,8 +64,8 @@ type Options struct {
 	// Host is the "host:port" that a server of a cluster is listed with; "": it is not
 	// listed.
 	Host string
-	// AskSelf asks the server at a "host:port" for the id in its reply to _isSelf.
-	// If it is nil, no server can be asked.
+	// AskSelf returns the id in the reply of the server at a "host:port" to _isSelf.
+	// If it is nil, no address can be checked.
 	AskSelf func(ctx context.Context, address string) (value.OID, error)
 }
 

@@ -104,8 +104,8 @@ type Runtime struct {
 	owner      owner                // the id of this server among several
 	common     *sharedClock         // the time that several servers share; nil: Clock is this server's own
 	Compaction autoCompaction
-	// OnNews is called when other servers have committed something; nil: nothing is to be
-	// done besides what Follow does.
+	// OnNews is called when other servers have committed something; nil: nothing is needed
+	// beside Follow.
 	OnNews func(context.Context) error
 }
 

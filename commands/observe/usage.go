@@ -74,7 +74,7 @@ func (u *Usage) Find(ns string) *CollectionUsage {
 
 // Of returns the counters of a collection, nil if there is no such collection: names of
 // what does not exist are not kept. A drop forgets the counters after it has removed the
-// collection, so exists is asked when they are there to be forgotten.
+// collection, so exists is called when they can be forgotten.
 func (u *Usage) Of(ns string, exists func() bool) *CollectionUsage {
 	if c := u.Find(ns); c != nil {
 		return c

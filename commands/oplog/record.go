@@ -126,7 +126,7 @@ func (r *Recorder) update(info *storage.Info, before storage.Record, new value.D
 	}
 }
 
-// remove records a removal. reason is nil if a client asked for it.
+// remove records a removal. reason is nil if a client requested it.
 func (r *Recorder) remove(info *storage.Info, before storage.Record, reason storage.Reason) {
 	old := before.Doc
 	r.addPreImage(info, before)

@@ -368,10 +368,10 @@ func (t *loggedTx) unlogged() storage.Tx { return t.Tx }
 
 // CollMod records a collMod: its arguments, and the old options of the collection and of
 // its index.
-func (r *Recorder) CollMod(before *storage.Info, asked, indexWas value.Doc) {
+func (r *Recorder) CollMod(before *storage.Info, change, indexWas value.Doc) {
 	ui := loggedUUID(before)
 	r.add("c", before.Namespace, ui, func(b *value.Builder) {
-		it := asked.Iter()
+		it := change.Iter()
 		b.StartDocument("o").String("collMod", before.Namespace.Coll).Raw(it.Rest()).End()
 		if catalog.Of(before).Kind == catalog.View {
 			return

@@ -14,13 +14,13 @@ import (
 // cluster time of its snapshot, and later reads ask for the same time. The snapshot is kept
 // for a while: the engine says how long, and how many it can keep.
 
-// Snapshots are the states that clients may still ask for.
+// Snapshots are the open states at cluster times that replies have named.
 type Snapshots struct {
 	Mu   sync.Mutex      // guards List
 	List []*HeldSnapshot // the open snapshots, sorted by time
 }
 
-// HeldSnapshot is the state at a cluster time that a client was told.
+// HeldSnapshot is the state at a cluster time that a reply has named.
 type HeldSnapshot struct {
 	TS   uint64        // its cluster time
 	Made time.Time     // the time of the first read

@@ -14,7 +14,7 @@ import {
   plural,
   say,
   removes,
-  short as brief,
+  short as shortText,
 } from './lib.js';
 import { horizons, outlook, short, watch, refresh, ensure, look, monitor } from './outlook.js';
 import { ticks as marksOf } from './charts.js';
@@ -149,7 +149,7 @@ export function clockBar() {
     const some = f.collections.filter(c => num(c.due)),
       names = (f.due ?? [])
         .filter(d => removes(d) && ms(d.dueAt) <= ms(f.now) + by)
-        .map(d => brief(d._id));
+        .map(d => shortText(d._id));
     fill(
       preview,
       el('span', {}, `+${span(by)} → ${iso(Math.floor((ms(f.now) + by) / 1000) * 1000)}: `),
