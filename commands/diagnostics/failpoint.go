@@ -122,7 +122,7 @@ func parseFailData(v value.Value) (f observe.FailData, err error) {
 	}
 	d := v.Doc().Clone()
 	f = observe.FailData{
-		Doc: d, Commands: map[string]bool{}, All: d.Lookup("failAllCommands").Truthy(), AppName: d.Lookup("appName").Str(),
+		Commands: map[string]bool{}, All: d.Lookup("failAllCommands").Truthy(), AppName: d.Lookup("appName").Str(),
 		ThreadName: d.Lookup("threadName").Str(), Namespace: d.Lookup("namespace").Str(), Closes: d.Lookup("closeConnection").Truthy(),
 		Extra: d.Lookup("errorExtraInfo").Doc(), Concern: d.Lookup("writeConcernError").Doc(),
 		Chance: d.Lookup("chance").AsDouble(),

@@ -11,13 +11,12 @@ import (
 
 // Metrics holds the counters and gauges of the service, for monitoring systems.
 type Metrics struct {
-	Version     string // DuskDB's own
 	Uptime      time.Duration
 	Opcounters  []Counter
 	Documents   []Counter
 	Connections struct{ Current, Available, Created, Rejected int64 }
 	Network     struct{ BytesIn, BytesOut, Requests int64 }
-	Cursors     struct{ Open, Pinned, Opened, TimedOut int64 }
+	Cursors     struct{ Open, Opened, TimedOut int64 }
 	Errors      int64 // commands that failed
 	Panics      int64
 	Sessions    int64
@@ -39,7 +38,7 @@ type Metrics struct {
 
 // ExpiryCounters are the counters of the monitor and of the queues.
 type ExpiryCounters struct {
-	Passes, SubPasses, DeferredPasses, Errors int64
+	SubPasses, DeferredPasses, Errors         int64
 	SkippedIndexes, Keys, Kept                int64
 	LocksLapsed, MaxDeliveries, QueuesDeleted int64
 	PassTimes                                 storage.DurationCounts
@@ -70,14 +69,14 @@ type PolicyLag struct {
 // Snapshot reads all counters.
 func Snapshot(s *kernel.Service) Metrics {
 	m := Metrics{
-		Version: s.Options.DuskDB, Now: s.Clock.NowMillis(), Uptime: s.Real.Now().Sub(s.Began),
+		Now: s.Clock.NowMillis(), Uptime: s.Real.Now().Sub(s.Began),
 		Errors: s.Metrics.Asserts.User.Load(), Panics: s.Metrics.Asserts.Regular.Load(),
 		Sessions: int64(len(s.Sessions.List())), Running: int64(s.Ops.Count()),
 		MemoryLimit: s.Memory.Limit, MemoryUsed: s.Memory.Used.Load(),
 	}
 	fill(&s.Metrics, &m)
 	m.Connections.Available = max(maxConns(s)-m.Connections.Current, 0)
-	m.Cursors.Open, _, m.Cursors.Pinned, m.Cursors.Opened, m.Cursors.TimedOut = s.Cursors.Count()
+	m.Cursors.Open, _, _, m.Cursors.Opened, m.Cursors.TimedOut = s.Cursors.Count()
 	fillExpiry(s, &m)
 	var err error
 	if m.Storage, err = s.Engine.Stats(); err != nil {
@@ -125,7 +124,7 @@ func fill(x *observe.Metrics, m *Metrics) {
 
 func fillExpiry(s *kernel.Service, m *Metrics) {
 	e := s.Monitor.Metrics()
-	m.Expiry.Passes, m.Expiry.SubPasses, m.Expiry.DeferredPasses = e.Passes.Load(), e.SubPasses.Load(), e.DeferredPasses.Load()
+	m.Expiry.SubPasses, m.Expiry.DeferredPasses = e.SubPasses.Load(), e.DeferredPasses.Load()
 	m.Expiry.Errors, m.Expiry.SkippedIndexes, m.Expiry.Keys, m.Expiry.Kept = e.Errors.Load(), e.InvalidTTLIndexSkips.Load(), e.DeletedKeys.Load(), e.Kept.Load()
 	m.Expiry.LocksLapsed, m.Expiry.MaxDeliveries, m.Expiry.QueuesDeleted = e.LocksLapsed.Load(), e.MaxDeliveryDeadLettered.Load(), e.QueuesAutoDeleted.Load()
 	m.Expiry.PassTimes, m.Expiry.SincePass = e.PassTimes.Counts(), s.Monitor.SincePass()

@@ -19,22 +19,21 @@ type Generic struct {
 	ReadConcern          value.Doc     // the argument readConcern
 	WriteConcern         value.Doc     // the argument writeConcern
 	MaxTime              time.Duration // maxTimeMS; 0: no limit
-	comment              value.Value
-	ClusterTime          value.Doc // $clusterTime
-	ReadPref             value.Doc // $readPreference
-	Durable              bool      // writeConcern asks for the journal
-	Majority             bool      // w: "majority"
-	Unacked              bool      // w: 0
-	Members              int64     // w, if it is more than the number of members
-	Mode                 string    // w, if it names a mode other than "majority"
-	Named                bool      // w names a mode, which may be the empty one
-	Tags                 bool      // w names tags
-	Level                string    // the level of the read concern; "": none was given
-	APIVersion           string    // "": none was given
-	APIGiven             bool      // apiVersion was given, whatever it says
-	APIStrict            bool      // whether anything outside the API version is refused
-	APIDeprecationErrors bool      // apiDeprecationErrors
-	APIOptions           bool      // one of the two was given, whatever it says
+	ClusterTime          value.Doc     // $clusterTime
+	ReadPref             value.Doc     // $readPreference
+	Durable              bool          // writeConcern asks for the journal
+	Majority             bool          // w: "majority"
+	Unacked              bool          // w: 0
+	Members              int64         // w, if it is more than the number of members
+	Mode                 string        // w, if it names a mode other than "majority"
+	Named                bool          // w names a mode, which may be the empty one
+	Tags                 bool          // w names tags
+	Level                string        // the level of the read concern; "": none was given
+	APIVersion           string        // "": none was given
+	APIGiven             bool          // apiVersion was given, whatever it says
+	APIStrict            bool          // whether anything outside the API version is refused
+	APIDeprecationErrors bool          // apiDeprecationErrors
+	APIOptions           bool          // one of the two was given, whatever it says
 }
 
 // Read reads the generic arguments of a command and returns its database, which aliases
@@ -51,7 +50,7 @@ func (g *Generic) Read(body value.Doc) (db string, err error) {
 }
 
 func (g *Generic) field(key string, v value.Value, db *string) error {
-	if k := v.Kind(); (k == value.KindNull || k == value.KindUndefined) && key != "$db" && key != "comment" {
+	if k := v.Kind(); (k == value.KindNull || k == value.KindUndefined) && key != "$db" {
 		return nil // counts as absent
 	}
 	switch key {
@@ -87,8 +86,6 @@ func (g *Generic) field(key string, v value.Value, db *string) error {
 		return g.ParseWriteConcern(v)
 	case "maxTimeMS":
 		return g.readMaxTime(v)
-	case "comment":
-		g.comment = v
 	case "$clusterTime":
 		if v.Kind() != value.KindDocument {
 			return args.TypeError("$clusterTime", v, "object")

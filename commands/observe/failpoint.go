@@ -75,7 +75,6 @@ func (f *FailPoints) Named(name string) *FailPoint {
 
 // FailData says which commands fail, and how.
 type FailData struct {
-	Doc        value.Doc       // data as it was given
 	Commands   map[string]bool // failCommands: their names
 	All        bool            // every command, whatever its name
 	AppName    string          // "": any client

@@ -14,7 +14,7 @@ type Metrics struct {
 	OpQueries     atomic.Int64 // OP_QUERY messages that were queries, which are no longer run
 	Document      struct{ Deleted, Inserted, Returned, Updated atomic.Int64 }
 	Network       struct{ BytesIn, BytesOut, Requests atomic.Int64 }
-	Connections   struct{ Current, active, Total, Rejected, Balanced atomic.Int64 }
+	Connections   struct{ Current, Total, Rejected, Balanced atomic.Int64 }
 	Asserts       struct{ User, Regular atomic.Int64 }
 	QueryExecutor struct{ Scanned, ScannedObjects, CollectionScans atomic.Int64 }
 	Transactions  struct{ Started, Committed, Aborted, RetriedCommands, RetriedStatements atomic.Int64 }
