@@ -18,6 +18,7 @@ import (
 	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/storage/storagetest"
 	"github.com/duskdb/duskdb/ttl"
+	"github.com/duskdb/duskdb/ttl/monitor"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -33,7 +34,7 @@ import (
 
 // counting is a harness over an engine whose calls are counted.
 type counting struct {
-	monitor *ttl.Monitor // the monitor of all passes, since it knows what has not changed
+	monitor *monitor.Monitor // of all passes, since it knows what has not changed
 	*harness.Harness
 	calls *storagetest.Counter
 }
@@ -145,10 +146,10 @@ func TestCallBudgets(t *testing.T) {
 
 // pass runs a pass of a monitor with transactions of at most 512 records, which passes
 // reach when no client is active.
-func (h *counting) pass() ttl.Result {
+func (h *counting) pass() monitor.Result {
 	h.Helper()
 	if h.monitor == nil {
-		h.monitor = ttl.NewMonitor(write.ExpiryHost{Svc: h.Svc}, ttl.Options{Clock: h.Clock, Log: zerolog.Nop(), Batch: 512})
+		h.monitor = monitor.New(write.ExpiryHost{Svc: h.Svc}, monitor.Options{Clock: h.Clock, Log: zerolog.Nop(), Batch: 512})
 	}
 	r, err := h.monitor.RunPass(context.Background(), ttl.All)
 	if err != nil {
@@ -161,7 +162,7 @@ func TestCallBudgetOfExpiry(t *testing.T) {
 	h := newCounting(t)
 	h.fill()
 	h.Clock.Advance(2 * time.Hour)
-	var r ttl.Result
+	var r monitor.Result
 	got := h.during(func() { r = h.pass() })
 	if n := r.Of(ttl.Index).Documents; n != 1000 {
 		t.Fatalf("%d documents expired, want 1000", n)

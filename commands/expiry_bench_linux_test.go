@@ -19,6 +19,7 @@ import (
 	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/storage/pebble"
 	"github.com/duskdb/duskdb/ttl"
+	"github.com/duskdb/duskdb/ttl/monitor"
 )
 
 // dueDocs is how many documents BenchmarkExpiry removes.
@@ -48,7 +49,7 @@ func BenchmarkExpiry(b *testing.B) {
 				h := harness.NewOver(b, engine, manual, kernel.Options{Log: zerolog.Nop()})
 				fillDue(h)
 				manual.Advance(2 * time.Hour)
-				m := ttl.NewMonitor(write.ExpiryHost{Svc: h.Svc}, ttl.Options{Clock: manual, Log: zerolog.Nop(), Batch: 2000})
+				m := monitor.New(write.ExpiryHost{Svc: h.Svc}, monitor.Options{Clock: manual, Log: zerolog.Nop(), Batch: 2000})
 				before := processorTime()
 				b.StartTimer()
 				r, err := m.RunPass(context.Background(), ttl.All)
@@ -97,7 +98,7 @@ func BenchmarkIdlePass(b *testing.B) {
 		h.OK(fmt.Sprintf(`{createIndexes: "c%d", indexes: [{key: {at: 1}, name: "at_1", expireAfterSeconds: 3600}]}`, i))
 		h.OK(fmt.Sprintf(`{insert: "c%d", documents: [{at: {$date: "2026-01-01T00:00:00Z"}}]}`, i))
 	}
-	m := ttl.NewMonitor(write.ExpiryHost{Svc: h.Svc}, ttl.Options{Clock: h.Clock, Log: zerolog.Nop(), Batch: 2000})
+	m := monitor.New(write.ExpiryHost{Svc: h.Svc}, monitor.Options{Clock: h.Clock, Log: zerolog.Nop(), Batch: 2000})
 	before := processorTime()
 	for b.Loop() {
 		if _, err := m.RunPass(b.Context(), ttl.All); err != nil {

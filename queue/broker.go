@@ -203,7 +203,7 @@ func (b *Broker) apply(q *runtimeState, out *effects) {
 		b.metrics.ExpiredDeadLettered.Add(out.expired)
 		b.metrics.LocksLapsed.Add(out.lapsed)
 		b.metrics.MaxDeliveryDeadLettered.Add(out.failed)
-		b.metrics.Messages(q.uuid, ttl.Tally{Removed: out.dropped + out.expired, Moved: out.expired})
+		b.metrics.Messages(q.uuid, ttl.Counts{Removed: out.dropped + out.expired, Moved: out.expired})
 		if out.lags != nil {
 			b.metrics.Lagged(ttl.Message, out.lags)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/ttl"
+	"github.com/duskdb/duskdb/ttl/monitor"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -34,7 +35,7 @@ type env struct {
 	clock   *clock.Manual
 	broker  *Broker
 	metrics ttl.Metrics
-	monitor *ttl.Monitor
+	monitor *monitor.Monitor
 }
 
 func newEnv(t testing.TB) *env { return newEnvAt(t, bunt.Memory) }
@@ -55,13 +56,13 @@ func (e *env) open(path string) {
 	}
 	e.engine = engine
 	e.broker = NewBroker(e.clock, e.clock, &e.metrics)
-	e.monitor = ttl.NewMonitor(&host{e}, ttl.Options{Clock: e.clock, Real: e.clock})
+	e.monitor = monitor.New(&host{e}, monitor.Options{Clock: e.clock, Real: e.clock})
 }
 
 // host is the server as the monitor sees it: it has nothing but queues.
 type host struct{ e *env }
 
-func (h *host) Collections(ctx context.Context, _ *ttl.Agenda, _ int64) (l ttl.Listing, err error) {
+func (h *host) Collections(ctx context.Context, _ *monitor.Schedule, _ int64) (l monitor.Listing, err error) {
 	err = h.e.engine.View(ctx, func(tx storage.Tx) error {
 		infos, err := tx.Collections("")
 		l.Queues = h.e.broker.Targets(infos, h.e.engine)
@@ -70,16 +71,18 @@ func (h *host) Collections(ctx context.Context, _ *ttl.Agenda, _ int64) (l ttl.L
 	return l, err
 }
 
-func (h *host) View(context.Context, *ttl.Collection, func(storage.Collection, *ttl.Rules) error) error {
-	return ttl.ErrGone
+func (h *host) View(context.Context, *monitor.Collection, func(storage.Collection, *ttl.Rules) error) error {
+	return monitor.ErrGone
 }
-func (h *host) Update(context.Context, *ttl.Collection, func(storage.Collection, *ttl.Rules, ttl.Remover) error) error {
-	return ttl.ErrGone
+func (h *host) Update(context.Context, *monitor.Collection, func(storage.Collection, *ttl.Rules, ttl.Remover) error) error {
+	return monitor.ErrGone
 }
-func (h *host) Parameters() ttl.Parameters { return ttl.DefaultParameters() }
-func (h *host) Locked() bool               { return false }
-func (h *host) ActiveOperations() int      { return 0 }
-func (h *host) Operations() int64          { return 0 }
+func (h *host) Parameters() monitor.Parameters {
+	return monitor.Parameters{Enabled: true, SleepSecs: 60, BatchDeletes: true, SubPassTargetSecs: 60, DeleteTargetMS: 1000, DeleteTargetDocs: 50000}
+}
+func (h *host) Locked() bool          { return false }
+func (h *host) ActiveOperations() int { return 0 }
+func (h *host) Operations() int64     { return 0 }
 
 func (e *env) now() int64 { return e.clock.NowMillis() }
 

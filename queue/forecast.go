@@ -23,7 +23,7 @@ var lanes = []struct{ index, lane string }{{byExpiry, laneExpiry}, {byLock, lane
 
 // AddDues adds the messages of a queue that fall due first: that expire, whose lock ends,
 // or whose scheduled time comes.
-func AddDues(coll storage.Collection, d *ttl.Dues) error {
+func AddDues(coll storage.Collection, d *ttl.DueList) error {
 	for _, o := range lanes {
 		if err := d.AddDates(coll, ttl.Message, o.index, o.lane); err != nil {
 			return err

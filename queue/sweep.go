@@ -7,6 +7,7 @@ import (
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/ttl"
+	"github.com/duskdb/duskdb/ttl/monitor"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -15,7 +16,7 @@ import (
 func IsSwept(options value.Doc) bool { return IsQueue(options) && DeadLetterOf(options) == "" }
 
 // Targets lists the queues for a pass of the monitor.
-func (b *Broker) Targets(infos []*storage.Info, s Store) (list []ttl.Target) {
+func (b *Broker) Targets(infos []*storage.Info, s Store) (list []monitor.Target) {
 	for _, info := range infos {
 		if IsSwept(info.Options) {
 			list = append(list, &target{b, s, info})
@@ -35,9 +36,9 @@ func (t *target) Policy() ttl.Policy { return ttl.Message }
 func (t *target) UUID() [16]byte     { return t.info.UUID }
 func (t *target) String() string     { return t.info.Namespace.String() + " messages" }
 
-// Sweep implements ttl.Target: it stores the new state of due messages, and
+// Sweep implements monitor.Target: it stores the new state of due messages, and
 // deletes the queue if it has been idle for too long.
-func (t *target) Sweep(ctx context.Context, v *ttl.Visit) error {
+func (t *target) Sweep(ctx context.Context, v *monitor.Visit) error {
 	work, idle, err := t.inspect(ctx, v.Now)
 	for more := work; more && err == nil; {
 		limit := v.Batch()
@@ -96,7 +97,7 @@ func (t *target) check(e *entity) error {
 }
 
 // batch processes up to limit due messages in one transaction.
-func (t *target) batch(ctx context.Context, v *ttl.Visit, limit int) (more bool, err error) {
+func (t *target) batch(ctx context.Context, v *monitor.Visit, limit int) (more bool, err error) {
 	var r ttl.Removed
 	err = t.broker.update(ctx, t.store, t.ref(), v.Now, func(e *entity) (err error) {
 		if err := t.check(e); err != nil {
@@ -123,7 +124,7 @@ func (e *entity) tooIdle() (idle, unknown bool, err error) {
 }
 
 // deleteIdle deletes the queue if it is too idle.
-func (t *target) deleteIdle(ctx context.Context, v *ttl.Visit) error {
+func (t *target) deleteIdle(ctx context.Context, v *monitor.Visit) error {
 	gone := false
 	err := t.broker.update(ctx, t.store, t.ref(), v.Now, func(e *entity) (err error) {
 		if err := t.check(e); err != nil {

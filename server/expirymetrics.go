@@ -8,13 +8,13 @@ import (
 // expiryMetrics are about expiry as a whole.
 var expiryMetrics = []family{
 	{"duskdb_expiry_removed_total", "counter", []string{"policy"}, "Documents, buckets and messages that have expired and were removed, with those that were moved.", func(x *exposition, m *commands.Metrics) {
-		for _, p := range ttl.Policies() {
-			x.sample(float64(m.Expiry.Removed.Of(p).Removed), p.String())
+		for p := range ttl.NumPolicies {
+			x.sample(float64(m.Expiry.Removed[p].Removed), p.String())
 		}
 	}},
 	{"duskdb_expiry_moved_total", "counter", []string{"policy"}, "Of the removed ones, those moved to a dead-letter collection or queue.", func(x *exposition, m *commands.Metrics) {
-		for _, p := range ttl.Policies() {
-			x.sample(float64(m.Expiry.Removed.Of(p).Moved), p.String())
+		for p := range ttl.NumPolicies {
+			x.sample(float64(m.Expiry.Removed[p].Moved), p.String())
 		}
 	}},
 	counter("expiry_kept", "Expired documents that were kept because they could not be moved; once in each pass.", func(m *commands.Metrics) int64 { return m.Expiry.Kept }),

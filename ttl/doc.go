@@ -1,5 +1,5 @@
-// Package ttl implements expiry: the rules by which documents expire, and the
-// monitor that removes expired documents.
+// Package ttl implements expiry: the rules by which documents expire,
+// and the removal of those that have.
 //
 // # Rules
 //
@@ -25,16 +25,13 @@
 // invisible from the instant they expire: every read calls
 // [DocumentPolicy.Visible].
 //
-// # Monitor
+// # Removal
 //
-// A [Monitor] runs a pass every ttlMonitorSleepSecs. The first entry of each expiry
-// index says when something falls due in it; an [Agenda] remembers that of the
-// collections that have not changed. The pass removes the due records in small transactions, each of them a ranged delete of
-// the storage. A sweep (sweep.go) calls a [Remover] for each record, which package
-// commands/write implements (expiry.go there): the reason for the change log and,
-// for onExpire, the move to the dead-letter collection. The monitor knows the
-// server only through [Host]; message queues are included by implementing
-// [Target].
+// A [Sweep] removes the due records of one expiry index in small transactions, each of
+// them a ranged delete of the storage. It calls a [Remover] for each record, which package
+// commands/write implements (expiry.go there): for onExpire, the move to the dead-letter
+// collection. Package ttl/monitor decides when; a [Purge] does it before a change of the
+// rules. [Metrics] counts what was removed.
 //
 // The package is for the rest of DuskDB: it may change with any version.
 package ttl

@@ -10,14 +10,10 @@ import (
 )
 
 func TestForecast(t *testing.T) {
-	h := newFakeHost()
-	c := h.newColl("c", `{"documentTtl":{"default":1000}}`, `{"key":{"x":1},"name":"x_1","expireAfterSeconds":10}`).internal(DocumentIndexes())
-	c.put(t0.UnixMilli(), `{"_id":1,"x":`+at(-20)+`}`, `{"_id":2,"x":`+at(5)+`,"ttl":70}`, `{"_id":3,"x":[`+at(20)+`,`+at(25)+`]}`, `{"_id":4,"x":7,"ttl":-1}`, `{"_id":5,"x":`+at(1e6)+`,"ttl":30}`)
+	c := newColl(t, openEngine(t), `{"documentTtl":{"default":1000}}`, `{"key":{"x":1},"name":"x_1","expireAfterSeconds":10}`)
+	c.Put(t0.UnixMilli(), `{"_id":1,"x":`+at(-20)+`}`, `{"_id":2,"x":`+at(5)+`,"ttl":70}`, `{"_id":3,"x":[`+at(20)+`,`+at(25)+`]}`, `{"_id":4,"x":7,"ttl":-1}`, `{"_id":5,"x":`+at(1e6)+`,"ttl":30}`)
 	zero := t0.UnixMilli()
-	all, err := NewRules(c.info).Forecast(c, Horizon{Now: zero, Length: 60_000, Parts: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := forecast(c, Horizon{Now: zero, Length: 60_000, Parts: 4})
 	want := []string{
 		`{ttl x_1  4 1 ` + fmt.Sprint(zero-10_000) + ` ` + fmt.Sprint(zero+15_000) + ` true [1 1 0 0]}`,
 		`{documentTtl  own 2 0 0 ` + fmt.Sprint(zero+30_000) + ` true [0 1 0 0]}`,
@@ -43,9 +39,9 @@ func TestForecast(t *testing.T) {
 
 // The parts of a forecast add up, and agree with counting.
 func TestForecastProperty(t *testing.T) {
+	outer := t
 	rapid.Check(t, func(t *rapid.T) {
-		h := newFakeHost()
-		c := h.newColl("c", `{"documentTtl":{"default":-1}}`).internal(DocumentIndexes())
+		c := newColl(t, openEngine(outer), `{"documentTtl":{"default":-1}}`)
 		now := t0.UnixMilli()
 		hz := Horizon{Now: now, Length: rapid.Int64Range(1, 100_000).Draw(t, "length"), Parts: rapid.IntRange(1, 7).Draw(t, "parts")}
 		want := make([]int64, hz.Parts)
@@ -53,7 +49,7 @@ func TestForecastProperty(t *testing.T) {
 		for range rapid.IntRange(0, 50).Draw(t, "n") {
 			written := now - rapid.Int64Range(0, 100_000).Draw(t, "age")
 			ttl := rapid.Int64Range(1, 200).Draw(t, "ttl")
-			c.put(written, fmt.Sprintf(`{"ttl":%d}`, ttl))
+			c.Put(written, fmt.Sprintf(`{"ttl":%d}`, ttl))
 			pending++
 			at := (floorSeconds(written) + ttl) * 1000
 			if at <= now {
@@ -67,9 +63,9 @@ func TestForecastProperty(t *testing.T) {
 				}
 			}
 		}
-		all, err := NewRules(c.info).Forecast(c, hz)
-		if err != nil || len(all) != 1 {
-			t.Fatal(all, err)
+		all := forecast(c, hz)
+		if len(all) != 1 {
+			t.Fatal(all)
 		}
 		f := all[0]
 		if f.Buckets == nil {
@@ -95,11 +91,11 @@ func TestForecastCountsBeyondHorizon(t *testing.T) {
 		{"clustered", `{"clusteredIndex":{},"expireAfterSeconds":10}`, `{"key":{"_id":1},"name":"_id_","clustered":true}`, []string{`{"_id":` + at(0) + `}`, `{"_id":` + at(1e6) + `}`, `{"_id":{"$date":{"$numberLong":"-5"}}}`}, 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := newFakeHost().newColl("c", tt.options, tt.index)
-			c.put(t0.UnixMilli(), tt.docs...)
-			all, err := NewRules(c.info).Forecast(c, Horizon{Now: t0.UnixMilli(), Length: 60_000, Parts: 1})
-			if err != nil || len(all) != 1 {
-				t.Fatal(all, err)
+			c := newColl(t, openEngine(t), tt.options, tt.index)
+			c.Put(t0.UnixMilli(), tt.docs...)
+			all := forecast(c, Horizon{Now: t0.UnixMilli(), Length: 60_000, Parts: 1})
+			if len(all) != 1 {
+				t.Fatal(all)
 			}
 			if f := all[0]; f.Pending != int64(tt.pending) || f.Overdue != 0 || f.Buckets[0] != 1 {
 				t.Errorf("%+v, want %d pending", f, tt.pending)

@@ -50,10 +50,10 @@ func (l *Lags) Quantile(q float64) float64 {
 	return histogram.Quantile(l.Counts[:], func(i int) float64 { return float64(lagBounds[i]) }, q)
 }
 
-// lagMetrics are the histograms of all policies since the server started.
+// lagMetrics are the histograms of all NumPolicies since the server started.
 type lagMetrics struct {
 	mu sync.Mutex
-	by [policies]Lags
+	by [NumPolicies]Lags
 }
 
 // Lagged adds the lags of removals that have been committed.
@@ -70,19 +70,10 @@ func (m *Metrics) LagOf(p Policy) Lags {
 	return m.lags.by[p]
 }
 
-// Policies lists all policies.
-func Policies() []Policy {
-	list := make([]Policy, policies)
-	for p := range policies {
-		list[p] = p
-	}
-	return list
-}
-
 // appendLags writes the lags of the policies that have removed something.
 func (m *Metrics) appendLags(b *value.Builder) {
 	b.StartDocument("lag")
-	for p := range policies {
+	for p := range NumPolicies {
 		l := m.LagOf(p)
 		n := l.Total()
 		if n == 0 {

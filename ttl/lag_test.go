@@ -3,8 +3,6 @@ package ttl
 import (
 	"math"
 	"testing"
-
-	"github.com/duskdb/duskdb/clock"
 )
 
 // The quantiles are those of histogram_quantile: linear within a bucket whose bounds are
@@ -36,24 +34,5 @@ func TestLagQuantiles(t *testing.T) {
 	l.Add(&o)
 	if l.Total() != 23 {
 		t.Errorf("together %d", l.Total())
-	}
-}
-
-// Passes count each removal once, by its policy, with the time since it expired.
-func TestPassesCountLags(t *testing.T) {
-	h, c := newFakeHost(), clock.NewManual(t0)
-	m := NewMonitor(h, Options{Clock: c})
-	docs := h.newColl("c", `{}`, `{"key":{"x":1},"name":"x_1","expireAfterSeconds":0}`)
-	docs.put(0, `{"_id":1,"x":`+at(-45)+`}`, `{"_id":2,"x":`+at(-3)+`}`, `{"_id":3,"x":`+at(60)+`}`)
-	mustPass(t, m)
-	mustPass(t, m)
-	l := m.Metrics().LagOf(Index)
-	if l.Total() != 2 || l.Millis != 48_000 || l.Quantile(0.5) != 5000 || l.Quantile(1) != 50_000 {
-		t.Errorf("%d removals, %d ms, quantiles %v and %v", l.Total(), l.Millis, l.Quantile(0.5), l.Quantile(1))
-	}
-	for _, p := range Policies() {
-		if l := m.Metrics().LagOf(p); p != Index && l.Total() != 0 {
-			t.Errorf("%d removals of %s", l.Total(), p)
-		}
 	}
 }

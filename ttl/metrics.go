@@ -35,13 +35,13 @@ type Metrics struct {
 	// PassTimes is how long the passes took.
 	PassTimes storage.Durations
 
-	lags  lagMetrics // metrics.expiration.lag
-	tally tally      // by policy and collection
+	lags     lagMetrics // metrics.expiration.lag
+	removals removals   // by policy and collection
 }
 
-// count adds the removals of a visit. Queues count their removals themselves,
+// Count adds the removals of a visit. Queues count their removals themselves,
 // because most of them happen outside of a pass.
-func (m *Metrics) count(uuid [16]byte, p Policy, r Removed) {
+func (m *Metrics) Count(uuid [16]byte, p Policy, r Removed) {
 	if p == Message {
 		return
 	}
@@ -52,20 +52,20 @@ func (m *Metrics) count(uuid [16]byte, p Policy, r Removed) {
 		m.DeletedDocuments.Add(r.Documents)
 		m.DeletedKeys.Add(r.Keys)
 	}
-	m.tally.add(uuid, p, Tally{Removed: r.Documents, Moved: r.Moved})
+	m.removals.add(uuid, p, Counts{Removed: r.Documents, Moved: r.Moved})
 }
 
-// Settled counts removals under a document policy outside of a pass.
-func (m *Metrics) Settled(list Settled) {
+// CountPurged counts removals under a document policy outside of a pass.
+func (m *Metrics) CountPurged(list Purged) {
 	for i := range list {
-		m.count(list[i].UUID, Document, list[i].Removed)
+		m.Count(list[i].UUID, Document, list[i].Removed)
 		m.Lagged(Document, &list[i].Lags)
 	}
 }
 
 // Messages counts messages of a queue that have expired: removed in all, and moved to its
 // dead-letter queue.
-func (m *Metrics) Messages(uuid [16]byte, t Tally) { m.tally.add(uuid, Message, t) }
+func (m *Metrics) Messages(uuid [16]byte, t Counts) { m.removals.add(uuid, Message, t) }
 
 // AppendTTL writes metrics.ttl of serverStatus.
 func (m *Metrics) AppendTTL(b *value.Builder) {

@@ -9,9 +9,9 @@ import (
 // When something falls due next: in an index, in a collection, by one policy. Each of these
 // reads only one entry of an index.
 
-// nextDue returns an instant before which no record of the index expires; it reads only the
+// NextDue returns an instant before which no record of the index expires; it reads only the
 // first entry.
-func (l *ExpiryIndex) nextDue(coll storage.Collection) (int64, error) {
+func (l *ExpiryIndex) NextDue(coll storage.Collection) (int64, error) {
 	at, ok, err := l.head(coll)
 	switch {
 	case err != nil:
@@ -65,27 +65,6 @@ func (l *ExpiryIndex) after(coll storage.Collection, now int64) (at int64, ok bo
 	return l.first(coll, max(from, l.From))
 }
 
-// Look reads from the collection when something falls due.
-func (c *Collection) Look(coll storage.Collection) {
-	c.next = make([]int64, len(c.Rules.Indexes))
-	for i := range c.Rules.Indexes {
-		next, err := c.Rules.Indexes[i].nextDue(coll)
-		if err != nil {
-			next = math.MinInt64 // the visit reports the error
-		}
-		c.next[i] = next
-	}
-}
-
-// nextDue is when something falls due in the collection.
-func (c *Collection) nextDue() int64 {
-	next := int64(math.MaxInt64)
-	for _, at := range c.next {
-		next = min(next, at)
-	}
-	return next
-}
-
 // FirstHidden is the earliest instant at which document TTL hides a document of the
 // collection, or has hidden one that is still stored: before it, all documents are
 // visible. It reads only the first entry of each expiry index.
@@ -98,7 +77,7 @@ func (r *Rules) FirstHidden(coll storage.Collection) int64 {
 		if r.Indexes[i].Policy != Document {
 			continue
 		}
-		at, err := r.Indexes[i].nextDue(coll)
+		at, err := r.Indexes[i].NextDue(coll)
 		if err != nil {
 			return math.MinInt64
 		}

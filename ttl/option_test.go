@@ -222,21 +222,25 @@ func TestEndingPolicy(t *testing.T) {
 			t.Errorf("written at %d: visible %v", ts, got)
 		}
 	}
-	h := newFakeHost()
-	c := h.newColl("c", `{"documentTtl":{"default":10,"invalid":"reject","until":{"$date":"1970-01-01T00:00:20Z"}}}`).internal(DocumentIndexes())
-	c.put(9000, `{"_id":1}`)
-	c.put(11000, `{"_id":2}`, `{"_id":3,"ttl":5}`)
-	rules := NewRules(c.info)
-	if n, err := rules.PendingPurge(c, 1e9); n != 2 || err != nil {
-		t.Error(n, err)
+	c := newColl(t, openEngine(t), `{"documentTtl":{"default":10,"invalid":"reject","until":{"$date":"1970-01-01T00:00:20Z"}}}`)
+	c.Put(9000, `{"_id":1}`)
+	c.Put(11000, `{"_id":2}`, `{"_id":3,"ttl":5}`)
+	c.View(func(coll storage.Collection) error {
+		n, err := NewRules(coll.Info()).PendingPurge(coll, 1e9)
+		if n != 2 {
+			t.Error(n)
+		}
+		return err
+	})
+	if r := purged(c, 1e9); r.Documents != 2 || c.IDs() != "2 " {
+		t.Errorf("%+v, left %s", r, c.IDs())
 	}
-	remove := func(storage.Record, *Expired) error { return nil }
-	if r, err := rules.Settle(c, 1e9, remove); r.Documents != 2 || err != nil || c.ids() != "2 " {
-		t.Errorf("%+v, %v, left %s", r, err, c.ids())
-	}
-	if due := rules.FirstHidden(c); due != math.MaxInt64 {
-		t.Error(due)
-	}
+	c.View(func(coll storage.Collection) error {
+		if due := NewRules(coll.Info()).FirstHidden(coll); due != math.MaxInt64 {
+			t.Error(due)
+		}
+		return nil
+	})
 }
 
 func TestCheckWrite(t *testing.T) {

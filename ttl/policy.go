@@ -1,8 +1,8 @@
 package ttl
 
-import "slices"
+import "github.com/duskdb/duskdb/internal/mongoerr"
 
-// Policy is a kind of expiry. The policies are numbered in the order in which
+// Policy is a kind of expiry. The NumPolicies are numbered in the order in which
 // a pass visits them.
 type Policy uint8
 
@@ -14,10 +14,11 @@ const (
 	TimeSeries                  // time-series collection
 	Document                    // document TTL: the last write decides
 	Message                     // messages and idle queues
-	policies
+	// NumPolicies is the number of policies.
+	NumPolicies
 )
 
-var policyNames = [policies]string{"ttl", "partialTimeseries", "clustered", "timeseries", "documentTtl", "messageQueue"}
+var policyNames = [NumPolicies]string{"ttl", "partialTimeseries", "clustered", "timeseries", "documentTtl", "messageQueue"}
 
 // String returns the name of the policy in logs, statistics and _expired.
 func (p Policy) String() string {
@@ -31,7 +32,7 @@ func (p Policy) String() string {
 type Set uint8
 
 // All is the set of all policies.
-const All = Set(1<<policies - 1)
+const All = Set(1<<NumPolicies - 1)
 
 // SetOf makes a set.
 func SetOf(list ...Policy) (s Set) {
@@ -60,19 +61,9 @@ func ParseTargets(command string, names []string) (Set, error) {
 	for _, name := range names {
 		t, ok := targetSets[name]
 		if !ok {
-			return 0, badTarget(command, name)
+			return 0, mongoerr.Newf(mongoerr.BadValue, "Enumeration value '%s' for field '%s.targets' is not a valid value.", name, command)
 		}
 		s |= t
 	}
 	return s, nil
-}
-
-// TargetNames lists the targets that runExpirationPass knows.
-func TargetNames() []string {
-	names := make([]string, 0, len(targetSets))
-	for name := range targetSets {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }

@@ -36,7 +36,7 @@ func NewRules(info *storage.Info) *Rules {
 	}
 	if e := o.Lookup("expireAfterSeconds"); e.IsNumber() && e.SafeInt64() >= 0 {
 		if buckets && series != nil {
-			r.Indexes = append(r.Indexes, bucketLane(TimeSeries, bucketIndex, e.SafeInt64(), series))
+			r.Indexes = append(r.Indexes, bucketRule(TimeSeries, bucketIndex, e.SafeInt64(), series))
 		} else if name := clusteredIndex(info); name != "" {
 			r.Indexes = append(r.Indexes, ExpiryIndex{Policy: Clustered, Index: name, After: milliseconds(e.SafeInt64())})
 		}
@@ -78,12 +78,12 @@ func (r *Rules) addPartial(i *storage.IndexInfo, series value.Doc) {
 		r.Skipped++
 		return
 	}
-	l := bucketLane(PartialBucket, i.Name, e.SafeInt64(), series)
+	l := bucketRule(PartialBucket, i.Name, e.SafeInt64(), series)
 	l.Desc = direction.AsDouble() < 0
 	r.Indexes = append(r.Indexes, l)
 }
 
-func bucketLane(p Policy, index string, seconds int64, series value.Doc) ExpiryIndex {
+func bucketRule(p Policy, index string, seconds int64, series value.Doc) ExpiryIndex {
 	span := milliseconds(series.Lookup("bucketMaxSpanSeconds").SafeInt64())
 	return ExpiryIndex{
 		Policy: p, Index: index, From: math.MinInt64,
@@ -117,9 +117,9 @@ func (r *Rules) addDocument(info *storage.Info) {
 	}
 }
 
-// index returns the expiry index of a policy with a name; nil if it no longer
+// Index returns the expiry index of a policy with a name; nil if it no longer
 // exists.
-func (r *Rules) index(p Policy, index string) *ExpiryIndex {
+func (r *Rules) Index(p Policy, index string) *ExpiryIndex {
 	if r == nil {
 		return nil
 	}

@@ -7,10 +7,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-func badTarget(command, name string) error {
-	return mongoerr.Newf(mongoerr.BadValue, "Enumeration value '%s' for field '%s.targets' is not a valid value.", name, command)
-}
-
 // Off stands for "off" and null in collMod.
 const Off = int64(-1)
 

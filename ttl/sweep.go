@@ -42,24 +42,18 @@ func (r *Removed) Add(o Removed) {
 	r.QueuesDropped += o.QueuesDropped
 }
 
-func (r Removed) any() bool {
+// Any reports whether anything was removed.
+func (r Removed) Any() bool {
 	return r.Documents+r.MessagesDropped+r.MessagesDeadLettered+r.QueuesDropped > 0
 }
 
-// moving counts the removed documents as moved if the rules have onExpire.
-func (r *Removed) moving(rules *Rules) {
-	if rules.OnExpire != nil {
-		r.Moved = r.Documents
-	}
-}
+// Sweep removes the due records of one expiry index, batch by batch.
+type Sweep struct {
+	Now int64 // the instant up to which records have expired
+	All bool  // a record that an open transaction has written is an error
 
-// sweep removes the due records of one expiry index, batch by batch.
-type sweep struct {
-	now int64
-	all bool // a record that a transaction has written is an error
-
-	refused error // the first ErrKept of a Remover
-	lags    Lags  // lags of the last batch
+	Refused error // the first ErrKept of a Remover
+	Lags    Lags  // the delays of the removals of the last batch
 	position
 }
 
@@ -69,44 +63,41 @@ type position struct {
 	began bool // key and id are set
 	key   []byte
 	id    storage.RecordID
-	busy  bool // records before it were left out, as a transaction has written them
+	busy  bool // a record before it stays, as an open transaction has written it
 }
 
-// mark returns the position for resume.
-func (s *sweep) mark() position {
-	p := s.position
-	p.key = slices.Clone(s.key) // the next run writes over it
-	return p
+// Clone returns a copy, to continue with if the transaction that used the original must
+// run again.
+func (s *Sweep) Clone() Sweep {
+	c := *s
+	c.key = slices.Clone(s.key) // the next batch writes over it
+	return c
 }
 
-// resume goes back to a position.
-func (s *sweep) resume(p *position) {
-	s.which, s.began, s.id, s.busy = p.which, p.began, p.id, p.busy
-	s.key = append(s.key[:0], p.key...)
-}
+// Restart goes back to the beginning.
+func (s *Sweep) Restart() { s.position = position{} }
 
-// idle reports whether nothing in the index is due. It reads only the first
-// entry.
-func (s *sweep) idle(coll storage.Collection, l *ExpiryIndex) (bool, error) {
-	next, err := l.nextDue(coll)
-	return err != nil || next > s.now, err
-}
+// Busy reports whether records stay because an open transaction has written them.
+func (s *Sweep) Busy() bool { return s.busy }
 
 // batchBytes bounds the documents that a batch removes: until it ends they are in
 // memory.
 const batchBytes = 16 << 20
 
-// batch visits up to limit records, in one ranged delete for each range. done
-// reports whether there are no more.
-func (s *sweep) batch(coll storage.Collection, l *ExpiryIndex, limit int, remove Remover) (r Removed, done bool, err error) {
-	ranges, careful, err := l.ranges(coll, s.now)
+// Batch visits up to limit records of an expiry index of the rules, in one ranged delete
+// for each range. done reports whether there are no more.
+func (s *Sweep) Batch(coll storage.Collection, rules *Rules, l *ExpiryIndex, limit int, remove Remover) (r Removed, done bool, err error) {
+	if rules.OnExpire != nil {
+		defer func() { r.Moved = r.Documents }()
+	}
+	ranges, careful, err := l.ranges(coll, s.Now)
 	if err != nil {
 		return r, true, err
 	}
 	bytes := 0
-	s.lags = Lags{}
+	s.Lags = Lags{}
 	for ; s.which < len(ranges); s.which, s.began = s.which+1, false {
-		d := storage.RangeDelete{Index: l.Index, Keys: ranges[s.which], Limit: limit, Busy: !s.all}
+		d := storage.RangeDelete{Index: l.Index, Keys: ranges[s.which], Limit: limit, Busy: !s.All}
 		if s.began {
 			d.Keys.AfterKey, d.Keys.AfterID = s.key, s.id
 		}
@@ -115,7 +106,7 @@ func (s *sweep) batch(coll storage.Collection, l *ExpiryIndex, limit int, remove
 				return storage.Verdict{Do: storage.Stop}, nil
 			}
 			bytes += len(rec.Doc)
-			if careful && !l.bucketExpired(rec.Doc, s.now) {
+			if careful && !l.bucketExpired(rec.Doc, s.Now) {
 				return storage.Verdict{Do: storage.Keep}, nil
 			}
 			return s.pick(l, key, rec, remove, &r)
@@ -143,21 +134,21 @@ func (s *sweep) batch(coll storage.Collection, l *ExpiryIndex, limit int, remove
 
 // pick prepares the removal of a record that has expired. What an open transaction
 // has written stays, unless all must go; the next pass will find it.
-func (s *sweep) pick(l *ExpiryIndex, key []byte, rec storage.Record, remove Remover, r *Removed) (storage.Verdict, error) {
+func (s *Sweep) pick(l *ExpiryIndex, key []byte, rec storage.Record, remove Remover, r *Removed) (storage.Verdict, error) {
 	at, _ := l.instant(key)
-	x := &Expired{Policy: l.Policy, At: at, Removed: s.now}
+	x := &Expired{Policy: l.Policy, At: at, Removed: s.Now}
 	if l.Policy == Index || l.Policy == PartialBucket {
 		x.Index = l.Index
 	}
 	switch err := remove(rec, x); {
 	case err == nil:
-		s.lags.Observe(s.now - at)
+		s.Lags.Observe(s.Now - at)
 		return storage.Verdict{Do: storage.Remove, Reason: x}, nil
 	case errors.Is(err, ErrKept):
 		r.Kept++
-		s.refused = cmp.Or(s.refused, err)
+		s.Refused = cmp.Or(s.Refused, err)
 		return storage.Verdict{Do: storage.Keep}, nil
-	case errors.Is(err, storage.ErrConflict) && !s.all:
+	case errors.Is(err, storage.ErrConflict) && !s.All:
 		s.busy = true
 		return storage.Verdict{Do: storage.Keep}, nil
 	default:

@@ -14,6 +14,7 @@ import (
 	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/ttl"
+	"github.com/duskdb/duskdb/ttl/monitor"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -57,7 +58,7 @@ func runExpirationStats(c *kernel.Call) error {
 		if err := within("list", *a.List, maxForecastList); err != nil {
 			return err
 		}
-		f.dues = &ttl.Dues{Now: c.Now, Max: int(*a.List), Only: h.Only}
+		f.dues = &ttl.DueList{Now: c.Now, Max: int(*a.List), Only: h.Only}
 	}
 	if f.top, err = topOf(&a, h); err != nil {
 		return err
@@ -109,7 +110,7 @@ func within(name string, n, limit int64) error {
 type forecasts struct {
 	c       *kernel.Call
 	horizon ttl.Horizon
-	dues    *ttl.Dues    // nil: documents are not listed
+	dues    *ttl.DueList // nil: documents are not listed
 	top     *topForecast // nil: the long form
 	passes  bool         // the last passes are listed
 }
@@ -193,7 +194,7 @@ func (f *forecasts) collections(tx storage.Tx, ns storage.Namespace, b *value.Bu
 // begin forgets what was found before.
 func (f *forecasts) begin() {
 	if d := f.dues; d != nil {
-		f.dues = &ttl.Dues{Now: d.Now, Max: d.Max, Only: d.Only}
+		f.dues = &ttl.DueList{Now: d.Now, Max: d.Max, Only: d.Only}
 	}
 	if t := f.top; t != nil {
 		t.collections, t.found, t.first, t.totals = 0, 0, nil, nil
@@ -214,7 +215,7 @@ func (f *forecasts) monitor() {
 	b.End()
 	b.StartArray("recentPassMillis")
 	for i := range recent {
-		b.Double("", ttl.Millis(recent[i].Took))
+		b.Double("", monitor.Millis(recent[i].Took))
 	}
 	b.End()
 	if !f.passes {
@@ -229,7 +230,7 @@ func (f *forecasts) monitor() {
 	b.End()
 }
 
-func appendPass(b *value.Builder, r *ttl.Result) {
+func appendPass(b *value.Builder, r *monitor.Result) {
 	b.Date("at", r.At)
 	r.AppendTook(b)
 	r.Append(b)
@@ -294,7 +295,7 @@ type expiring struct {
 	list     []ttl.Forecast
 	queue    bool
 	messages queue.Stats
-	removed  *ttl.Tallies // its counters of removals; nil: it has none of its own
+	removed  *ttl.PolicyCounts // its counters of removals; nil: it has none of its own
 }
 
 // collection reads the forecast of one collection; nil if documents of the collection do not
@@ -307,7 +308,7 @@ func (f *forecasts) collection(tx storage.Tx, info *storage.Info, name string) (
 		return nil, nil
 	}
 	x := &expiring{info: info, ns: info.Namespace.DB + "." + name, queue: isQueue}
-	if counted, ok := c.Svc.Monitor.Metrics().TallyOf(info.UUID); ok {
+	if counted, ok := c.Svc.Monitor.Metrics().CountsOf(info.UUID); ok {
 		x.removed = &counted
 	}
 	coll, err := tx.Collection(info.Namespace)

@@ -21,7 +21,7 @@ type CollectionExpiry struct {
 	Namespace storage.Namespace
 	Policy    string
 	ttl.Gauge
-	ttl.Tally
+	ttl.Counts
 }
 
 // QueueDepth is how full a queue is.
@@ -44,7 +44,7 @@ type expiryGauges struct {
 	m      *Metrics
 	until  time.Time
 	budget ttl.Budget
-	own    map[[16]byte]ttl.Tallies
+	own    map[[16]byte]ttl.PolicyCounts
 	rest   map[ttl.Policy]*CollectionExpiry
 	queues *QueueDepth // the rest of them
 }
@@ -66,9 +66,9 @@ func newExpiryGauges(s *kernel.Service, m *Metrics, infos []*storage.Info) *expi
 	}
 	own, rest := s.Monitor.Metrics().ByCollection(append(uuids, internal...))
 	g.own = own
-	for _, p := range ttl.Policies() {
-		if n := rest.Of(p); n.Removed > 0 {
-			g.other(p).Tally = n
+	for p := range ttl.NumPolicies {
+		if n := rest[p]; n.Removed > 0 {
+			g.other(p).Counts = n
 		}
 	}
 	return g
@@ -117,7 +117,7 @@ func (g *expiryGauges) add(tx storage.Tx, coll storage.Collection) error {
 	}
 	for i := range list {
 		if own {
-			g.m.Expiring = append(g.m.Expiring, CollectionExpiry{ns, list[i].Policy.String(), list[i].Gauge, tallies.Of(list[i].Policy)})
+			g.m.Expiring = append(g.m.Expiring, CollectionExpiry{ns, list[i].Policy.String(), list[i].Gauge, tallies[list[i].Policy]})
 		} else {
 			g.other(list[i].Policy).Add(list[i].Gauge)
 		}
@@ -125,7 +125,7 @@ func (g *expiryGauges) add(tx storage.Tx, coll storage.Collection) error {
 	return nil
 }
 
-func (g *expiryGauges) addQueue(tx storage.Tx, info *storage.Info, tallies ttl.Tallies, own bool) error {
+func (g *expiryGauges) addQueue(tx storage.Tx, info *storage.Info, tallies ttl.PolicyCounts, own bool) error {
 	depth, err := g.s.Queues.Gauge(tx, info.Namespace, g.m.Now, &g.budget)
 	if err != nil {
 		return err
@@ -139,13 +139,13 @@ func (g *expiryGauges) addQueue(tx storage.Tx, info *storage.Info, tallies ttl.T
 		return nil
 	}
 	g.m.Queues = append(g.m.Queues, QueueDepth{info.Namespace, depth})
-	g.m.Expiring = append(g.m.Expiring, CollectionExpiry{info.Namespace, ttl.Message.String(), depth.Expiry, tallies.Of(ttl.Message)})
+	g.m.Expiring = append(g.m.Expiring, CollectionExpiry{info.Namespace, ttl.Message.String(), depth.Expiry, tallies[ttl.Message]})
 	return nil
 }
 
 // end adds the sums of the other collections.
 func (g *expiryGauges) end() {
-	for _, p := range ttl.Policies() {
+	for p := range ttl.NumPolicies {
 		if x := g.rest[p]; x != nil {
 			g.m.Expiring = append(g.m.Expiring, *x)
 		}

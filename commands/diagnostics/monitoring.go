@@ -45,7 +45,7 @@ type ExpiryCounters struct {
 	SincePass                                 time.Duration // real time since the last pass, or the start
 	Enabled                                   bool
 	Interval                                  int64 // seconds between passes
-	Removed                                   ttl.Tallies
+	Removed                                   ttl.PolicyCounts
 }
 
 // Counter is a named count.
@@ -130,7 +130,7 @@ func fillExpiry(s *kernel.Service, m *Metrics) {
 	m.Expiry.PassTimes, m.Expiry.SincePass = e.PassTimes.Counts(), s.Monitor.SincePass()
 	m.Expiry.Enabled, m.Expiry.Interval = s.Params.Bool("ttlMonitorEnabled"), s.Params.Int("ttlMonitorSleepSecs")
 	m.Expiry.Removed = e.Removed()
-	for _, p := range ttl.Policies() {
+	for p := range ttl.NumPolicies {
 		m.ExpiryLags = append(m.ExpiryLags, PolicyLag{p.String(), e.LagOf(p)})
 	}
 }

@@ -14,7 +14,7 @@ func (s *Service) OplogConfig() oplog.Config {
 		Engine: s.Engine, Clock: s.Clock, Logger: &s.Log, Stamps: &s.Stamps, Term: &s.Leader.Term,
 		Bytes: s.Options.OplogBytes, Retention: s.Options.OplogMinRetentionMillis,
 		Locked: s.Fsync.Held, TxnBytes: func() int64 { return s.Params.Int("transactionSizeLimitBytes") },
-		OnSettled: func(r ttl.Settled) { s.Monitor.Metrics().Settled(r) },
+		OnSettled: func(r ttl.Purged) { s.Monitor.Metrics().CountPurged(r) },
 		OnGone:    s.forgetGone,
 	}
 }

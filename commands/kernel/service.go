@@ -24,7 +24,7 @@ import (
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/serverdocs"
 	"github.com/duskdb/duskdb/timeseries"
-	"github.com/duskdb/duskdb/ttl"
+	"github.com/duskdb/duskdb/ttl/monitor"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -188,7 +188,7 @@ type Access struct {
 
 // Expiry removes expired documents and settles the messages of queues.
 type Expiry struct {
-	Monitor     *ttl.Monitor
+	Monitor     *monitor.Monitor
 	MonitorDone func() // waits for a running pass to end; nil before the start
 	Queues      *queue.Broker
 }

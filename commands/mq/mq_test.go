@@ -16,6 +16,7 @@ import (
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/ttl"
+	"github.com/duskdb/duskdb/ttl/monitor"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -123,7 +124,7 @@ func (e *mqEnv) one(command string) value.Doc {
 // sweep visits the queues as a pass of the monitor does.
 func (e *mqEnv) sweep() {
 	e.t.Helper()
-	m := ttl.NewMonitor(mqHost{e}, ttl.Options{Clock: e.clock})
+	m := monitor.New(mqHost{e}, monitor.Options{Clock: e.clock})
 	if r, err := m.RunPass(e.t.Context(), ttl.SetOf(ttl.Message)); err != nil || r.Errors != 0 {
 		e.t.Fatalf("%+v, %v", r, err)
 	}

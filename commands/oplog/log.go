@@ -68,7 +68,7 @@ type Config struct {
 	TxnBytes         func() int64 // maximum bytes of the operations of one transaction
 	// OnSettled is called after a commit with the expired documents that it has removed
 	// outside of a pass.
-	OnSettled func(ttl.Settled)
+	OnSettled func(ttl.Purged)
 	// OnGone is called after a commit with the collections that it has dropped or renamed.
 	OnGone func([]Gone)
 }

@@ -31,8 +31,8 @@ type Recorder struct {
 	entry      entry // the entry being written
 	streams    markedStreams
 
-	gone    []Gone      // collections dropped or renamed, recorded also without a log
-	Settled ttl.Settled // expired documents that made room for the changes
+	gone    []Gone     // collections dropped or renamed, recorded also without a log
+	Settled ttl.Purged // expired documents that made room for the changes
 
 	// The wrappers that Logged and loggedTx.Collection return, here so that they need no
 	// memory of their own.

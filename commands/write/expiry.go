@@ -13,6 +13,7 @@ import (
 	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/ttl"
+	"github.com/duskdb/duskdb/ttl/monitor"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -20,15 +21,15 @@ import (
 // sweep the queues.
 const expiryJob = "expiry"
 
-// ExpiryHost implements ttl.Host, the monitor's interface to the server.
+// ExpiryHost implements monitor.Host, the monitor's interface to the server.
 type ExpiryHost struct{ Svc *kernel.Service }
 
-// Collections implements ttl.Host.
-func (h ExpiryHost) Collections(ctx context.Context, a *ttl.Agenda, now int64) (ttl.Listing, error) {
+// Collections implements monitor.Host.
+func (h ExpiryHost) Collections(ctx context.Context, schedule *monitor.Schedule, now int64) (monitor.Listing, error) {
 	describe := func(info *storage.Info) (*ttl.Rules, bool) {
 		return catalog.Of(info).Rules, queue.IsSwept(info.Options)
 	}
-	return a.List(ctx, h.Svc.Engine, now, describe, func(queues []*storage.Info) []ttl.Target {
+	return schedule.List(ctx, h.Svc.Engine, now, describe, func(queues []*storage.Info) []monitor.Target {
 		return h.Svc.Queues.Targets(queues, serviceStore{h.Svc})
 	})
 }
@@ -50,8 +51,8 @@ func (s serviceStore) Update(ctx context.Context, fn func(storage.Tx) error) err
 	return err
 }
 
-// View implements ttl.Host.
-func (h ExpiryHost) View(ctx context.Context, c *ttl.Collection, fn func(storage.Collection, *ttl.Rules) error) error {
+// View implements monitor.Host.
+func (h ExpiryHost) View(ctx context.Context, c *monitor.Collection, fn func(storage.Collection, *ttl.Rules) error) error {
 	return h.Svc.Engine.View(ctx, func(tx storage.Tx) error {
 		coll, err := findByUUID(tx, c)
 		if err != nil {
@@ -61,8 +62,8 @@ func (h ExpiryHost) View(ctx context.Context, c *ttl.Collection, fn func(storage
 	})
 }
 
-// Update implements ttl.Host.
-func (h ExpiryHost) Update(ctx context.Context, c *ttl.Collection, fn func(storage.Collection, *ttl.Rules, ttl.Remover) error) error {
+// Update implements monitor.Host.
+func (h ExpiryHost) Update(ctx context.Context, c *monitor.Collection, fn func(storage.Collection, *ttl.Rules, ttl.Remover) error) error {
 	call := internalCall(h.Svc, ctx)
 	err := h.Svc.Engine.Update(ctx, func(tx storage.Tx) error {
 		return call.Record(tx, func(tx storage.Tx) error {
@@ -82,7 +83,7 @@ func (h ExpiryHost) Update(ctx context.Context, c *ttl.Collection, fn func(stora
 }
 
 // findByUUID opens a collection under its present name.
-func findByUUID(tx storage.Tx, c *ttl.Collection) (storage.Collection, error) {
+func findByUUID(tx storage.Tx, c *monitor.Collection) (storage.Collection, error) {
 	if coll, err := tx.Collection(c.Namespace); err == nil && coll.Info().UUID == c.UUID {
 		return coll, nil
 	}
@@ -95,13 +96,13 @@ func findByUUID(tx storage.Tx, c *ttl.Collection) (storage.Collection, error) {
 			return tx.Collection(info.Namespace)
 		}
 	}
-	return nil, ttl.ErrGone
+	return nil, monitor.ErrGone
 }
 
-// Parameters implements ttl.Host.
-func (h ExpiryHost) Parameters() ttl.Parameters {
+// Parameters implements monitor.Host.
+func (h ExpiryHost) Parameters() monitor.Parameters {
 	p := h.Svc.Params
-	return ttl.Parameters{
+	return monitor.Parameters{
 		Enabled: p.Bool("ttlMonitorEnabled"), SleepSecs: p.Int("ttlMonitorSleepSecs"),
 		BatchDeletes: p.Bool("ttlMonitorBatchDeletes"), SubPassTargetSecs: p.Int("ttlMonitorSubPassTargetSecs"),
 		DeleteTargetMS: p.Int("ttlIndexDeleteTargetTimeMS"), DeleteTargetDocs: p.Int("ttlIndexDeleteTargetDocs"),
@@ -109,13 +110,13 @@ func (h ExpiryHost) Parameters() ttl.Parameters {
 	}
 }
 
-// Locked implements ttl.Host.
+// Locked implements monitor.Host.
 func (h ExpiryHost) Locked() bool { return h.Svc.Fsync.Held() || h.Svc.Leader.SteppedDown.Load() }
 
-// ActiveOperations implements ttl.Host.
+// ActiveOperations implements monitor.Host.
 func (h ExpiryHost) ActiveOperations() int { return h.Svc.Ops.CountClients() }
 
-// Operations implements ttl.Host.
+// Operations implements monitor.Host.
 func (h ExpiryHost) Operations() int64 { return int64(h.Svc.Ops.Next.Load()) }
 
 // internalCall returns the Call for the server's own operations.
@@ -247,8 +248,8 @@ func (w *Writer) source() storage.Namespace {
 }
 
 // NewMonitor returns the ttl monitor.
-func NewMonitor(s *kernel.Service) *ttl.Monitor {
-	return ttl.NewMonitor(ExpiryHost{s}, ttl.Options{
+func NewMonitor(s *kernel.Service) *monitor.Monitor {
+	return monitor.New(ExpiryHost{s}, monitor.Options{
 		Clock: s.Clock, Real: clock.System(), Log: s.Log, Lease: func() bool { return s.Engine.Lease(expiryJob) },
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/storagetest"
 	"github.com/duskdb/duskdb/ttl"
+	"github.com/duskdb/duskdb/ttl/monitor"
 )
 
 // metric is a counter of serverStatus at a path below metrics.
@@ -130,7 +131,7 @@ func TestExpiryFollowsACollection(t *testing.T) {
 	due(h, `{"_id": 1, "x": `+start+`}`)
 	host := write.ExpiryHost{Svc: h.Svc}
 	h.Clock.Advance(20 * time.Second)
-	l, err := host.Collections(t.Context(), new(ttl.Agenda), h.Clock.NowMillis())
+	l, err := host.Collections(t.Context(), new(monitor.Schedule), h.Clock.NowMillis())
 	list := l.Due
 	if err != nil || len(list) != 1 {
 		t.Fatalf("collections with something due: %v, %v", list, err)
@@ -160,7 +161,7 @@ func TestExpiryFollowsACollection(t *testing.T) {
 		}
 	}
 	h.OK(`{"drop": "d"}`)
-	if _, _, err := visit(); !errors.Is(err, ttl.ErrGone) {
+	if _, _, err := visit(); !errors.Is(err, monitor.ErrGone) {
 		t.Errorf("after a drop: %v", err)
 	}
 }
@@ -244,7 +245,7 @@ func TestExpiryWithoutAStorage(t *testing.T) {
 	due(h, `{"_id": 1, "x": `+start+`}`)
 	host := write.ExpiryHost{Svc: h.Svc}
 	h.Clock.Advance(20 * time.Second)
-	l, err := host.Collections(t.Context(), new(ttl.Agenda), h.Clock.NowMillis())
+	l, err := host.Collections(t.Context(), new(monitor.Schedule), h.Clock.NowMillis())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +259,7 @@ func TestExpiryWithoutAStorage(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := host.Collections(ended, new(ttl.Agenda), 0); !errors.Is(err, context.Canceled) {
+	if _, err := host.Collections(ended, new(monitor.Schedule), 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("listing for a pass that has ended: %v", err)
 	}
 }

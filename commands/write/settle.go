@@ -8,6 +8,7 @@ import (
 	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/ttl"
+	"github.com/duskdb/duskdb/ttl/monitor"
 )
 
 // settleBatch limits the records that one engine transaction removes before a command.
@@ -21,7 +22,7 @@ func (w *Writer) Settle() error {
 		return nil
 	}
 	var lags ttl.Lags
-	removed, err := w.Meta.Rules.Settle(w.coll, w.c.Now, w.observed(&lags))
+	removed, err := w.Meta.Rules.Purge(w.coll, w.c.Now, w.observed(&lags))
 	w.settled(removed, &lags)
 	return err
 }
@@ -52,7 +53,7 @@ func SettleAhead(c *kernel.Call, ns storage.Namespace) (refused, err error) {
 	if c.Transaction() != nil {
 		return nil, nil
 	}
-	done, settlement := false, ttl.NewSettlement(c.Now)
+	done, settlement := false, ttl.NewPurge(c.Now)
 	for !done && err == nil {
 		next := settlement
 		err = c.Update(func(tx storage.Tx) error {
@@ -89,7 +90,7 @@ func EndPolicy(c *kernel.Call, ns storage.Namespace) (reopen func(), err error) 
 	if much, err := muchHasExpired(c, ns); !much || err != nil {
 		return reopen, err
 	}
-	of := &ttl.Collection{Namespace: ns}
+	of := &monitor.Collection{Namespace: ns}
 	if err := setPolicyEnd(c, of, c.Now); err != nil {
 		return reopen, err
 	}
@@ -130,13 +131,13 @@ func muchHasExpired(c *kernel.Call, ns storage.Namespace) (much bool, err error)
 
 // setPolicyEnd stores the time at which the policy of a collection ends, 0 if it
 // continues. This is not recorded in the change log.
-func setPolicyEnd(c *kernel.Call, of *ttl.Collection, until int64) error {
+func setPolicyEnd(c *kernel.Call, of *monitor.Collection, until int64) error {
 	return c.Update(func(tx storage.Tx) error {
 		coll, err := tx.Collection(of.Namespace)
 		if until == 0 {
 			coll, err = findByUUID(tx, of) // it may have another name by now
 		}
-		if errors.Is(err, storage.ErrNotFound) || errors.Is(err, ttl.ErrGone) {
+		if errors.Is(err, storage.ErrNotFound) || errors.Is(err, monitor.ErrGone) {
 			return nil
 		}
 		if err != nil {
@@ -154,13 +155,13 @@ func setPolicyEnd(c *kernel.Call, of *ttl.Collection, until int64) error {
 // ReopenPolicies makes the policies continue whose change was not finished when its server
 // ended.
 func ReopenPolicies(s *kernel.Service) error {
-	found := map[string][]*ttl.Collection{} // by the server that changes the policy
+	found := map[string][]*monitor.Collection{} // by the server that changes the policy
 	err := s.Engine.View(s.Background, func(tx storage.Tx) error {
 		clear(found)
 		infos, err := tx.Collections("")
 		for _, info := range infos {
 			if p := catalog.Of(info).DocTTL; p != nil && p.Until != 0 {
-				found[p.EndedBy] = append(found[p.EndedBy], &ttl.Collection{Namespace: info.Namespace, UUID: info.UUID})
+				found[p.EndedBy] = append(found[p.EndedBy], &monitor.Collection{Namespace: info.Namespace, UUID: info.UUID})
 			}
 		}
 		return err
@@ -174,11 +175,11 @@ func ReopenPolicies(s *kernel.Service) error {
 }
 
 // reopenAll makes the policies of collections continue that a server has ended.
-func reopenAll(s *kernel.Service, owner string, list []*ttl.Collection) error {
+func reopenAll(s *kernel.Service, owner string, list []*monitor.Collection) error {
 	return storage.Retry(s.Background, s.Engine, func(tx storage.Tx) error {
 		for _, of := range list {
 			coll, err := findByUUID(tx, of)
-			if errors.Is(err, ttl.ErrGone) {
+			if errors.Is(err, monitor.ErrGone) {
 				continue
 			}
 			if err != nil {

@@ -81,10 +81,12 @@ var imports = map[string]string{
 	"storage/stream":            "storage value",
 
 	// Expiry, and what is built upon it: they use the storage contract, no engine.
-	"internal/auth": "clock internal/mongoerr internal/reserved storage storage/serverdocs value",
-	"queue":         "clock internal/mongoerr internal/reserved storage storage/serverdocs ttl value",
-	"timeseries":    "clock internal/mongoerr query/* internal/bsoncolumn internal/reserved storage value",
-	"ttl":           "clock internal/mongoerr internal/histogram internal/reserved internal/runtimehints storage value",
+	"internal/auth":        "clock internal/mongoerr internal/reserved storage storage/serverdocs value",
+	"queue":                "clock internal/mongoerr internal/reserved storage storage/serverdocs ttl ttl/monitor value",
+	"timeseries":           "clock internal/mongoerr query/* internal/bsoncolumn internal/reserved storage value",
+	"ttl":                  "internal/mongoerr internal/histogram internal/reserved storage value",
+	"ttl/internal/ttltest": "query/index storage storage/bunt value",
+	"ttl/monitor":          "clock internal/mongoerr internal/runtimehints storage ttl value",
 
 	// The commands, from the ground up: what all packages of commands need, what a running command
 	// is made of, what runs plans, the commands by family.
@@ -157,7 +159,7 @@ const language = "clock internal/mongoerr query/collation value"
 
 // parts are the packages outside of commands that all packages of commands may import: no
 // sockets, no engines.
-const parts = "internal/auth clock internal/mongoerr query/* queue internal/reserved internal/runtimehints storage storage/serverdocs storage/stream timeseries ttl value"
+const parts = "internal/auth clock internal/mongoerr query/* queue internal/reserved internal/runtimehints storage storage/serverdocs storage/stream timeseries ttl ttl/monitor value"
 
 // shared are the packages that a running command is made of, rules those with what holds for
 // all commands, running all that a family of commands may import.

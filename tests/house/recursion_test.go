@@ -415,4 +415,4 @@ func readReferences(t *testing.T) *references {
 }
 
 // forTests are packages that no server contains.
-var forTests = []string{"commands/internal", "query/agg/internal/aggtest", "storage/storagetest", "internal/commandtest", "internal/pgtest"}
+var forTests = []string{"commands/internal", "query/agg/internal/aggtest", "storage/storagetest", "ttl/internal/ttltest", "internal/commandtest", "internal/pgtest"}

@@ -1,6 +1,11 @@
-package ttl
+package monitor
 
 import (
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/ttl/internal/ttltest"
+
+	"github.com/duskdb/duskdb/ttl"
+
 	"encoding/hex"
 	"fmt"
 	"testing"
@@ -21,12 +26,14 @@ func bucketDoc(b, maximum int64) string {
 func floorTo(n, unit int64) int64 { return n - ((n%unit)+unit)%unit }
 
 // newSeries makes a collection of buckets with seconds granularity.
-func newSeries(h *fakeHost, expire string) *fakeColl {
-	return h.newColl("system.buckets.c", `{`+expire+`"timeseries":{"timeField":"t","granularity":"seconds","bucketMaxSpanSeconds":3600}}`).internal(BucketIndexes("t"))
+func newSeries(tb ttltest.TB, h *testHost, expire string) *ttltest.Coll {
+	return h.create(tb, "system.buckets.c", `{`+expire+`"timeseries":{"timeField":"t","granularity":"seconds","bucketMaxSpanSeconds":3600}}`, ttl.BucketIndexes("t"))
 }
 
 // measure adds a bucket for one measurement, t in milliseconds.
-func (f *fakeColl) measure(t int64) { f.put(0, bucketDoc(floorTo(floorSeconds(t), 60), t)) }
+func measure(c *ttltest.Coll, t int64) { c.Put(0, bucketDoc(floorTo(floorSeconds(t), 60), t)) }
+
+func floorSeconds(ms int64) int64 { return floorTo(ms, 1000) / 1000 }
 
 func TestBuckets(t *testing.T) {
 	zero := t0.UnixMilli()
@@ -48,28 +55,28 @@ func TestBuckets(t *testing.T) {
 		{"after 2038, expired", []int64{time.Date(2039, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()}, 500e6, 0},
 	}
 	for _, tt := range tests {
-		h := newFakeHost()
-		c := newSeries(h, `"expireAfterSeconds":{"$numberLong":"5"},`)
+		h := newHost(t)
+		c := newSeries(t, h, `"expireAfterSeconds":{"$numberLong":"5"},`)
 		for _, m := range tt.at {
-			c.measure(m)
+			measure(c, m)
 		}
 		m, clk := newTestMonitor(h)
 		_ = clk.AdvanceMillis(int64(tt.now * 1000))
 		r := mustPass(t, m)
-		if len(c.records) != tt.left {
-			t.Errorf("%s: %d left, want %d", tt.name, len(c.records), tt.left)
+		if c.Count() != tt.left {
+			t.Errorf("%s: %d left, want %d", tt.name, c.Count(), tt.left)
 		}
-		if int(r.Of(TimeSeries).Documents) != len(tt.at)-tt.left || m.Metrics().DeletedDocuments.Load() != r.Of(TimeSeries).Documents {
-			t.Errorf("%s: counted %d", tt.name, r.Of(TimeSeries).Documents)
+		if int(r.Of(ttl.TimeSeries).Documents) != len(tt.at)-tt.left || m.Metrics().DeletedDocuments.Load() != r.Of(ttl.TimeSeries).Documents {
+			t.Errorf("%s: counted %d", tt.name, r.Of(ttl.TimeSeries).Documents)
 		}
 	}
 }
 
 func TestGranularityChange(t *testing.T) {
-	h := newFakeHost()
-	c := newSeries(h, `"expireAfterSeconds":5,`)
-	c.measure(t0.UnixMilli())
-	c.setOptions(`{"expireAfterSeconds":5,"timeseries":{"timeField":"t","granularity":"minutes","bucketMaxSpanSeconds":86400}}`)
+	h := newHost(t)
+	c := newSeries(t, h, `"expireAfterSeconds":5,`)
+	measure(c, t0.UnixMilli())
+	c.SetOptions(`{"expireAfterSeconds":5,"timeseries":{"timeField":"t","granularity":"minutes","bucketMaxSpanSeconds":86400}}`)
 	m, clk := newTestMonitor(h)
 	for _, step := range []struct {
 		seconds int64
@@ -77,26 +84,26 @@ func TestGranularityChange(t *testing.T) {
 	}{{3605, 1}, {86404, 1}, {86405, 0}} {
 		_ = clk.Set(t0.Add(time.Duration(step.seconds) * time.Second))
 		mustPass(t, m)
-		if len(c.records) != step.left {
-			t.Errorf("at %d s: %d left", step.seconds, len(c.records))
+		if c.Count() != step.left {
+			t.Errorf("at %d s: %d left", step.seconds, c.Count())
 		}
 	}
 }
 
 func TestPartialBucketLane(t *testing.T) {
 	for _, direction := range []string{"1", "-1"} {
-		h := newFakeHost()
-		c := newSeries(h, "")
-		c.addIndex(value.MustJSON(`{"key":{"control.min.t":` + direction + `},"name":"t_1","expireAfterSeconds":1,"partialFilterExpression":{"meta":{"$gt":5}}}`))
-		c.measure(t0.UnixMilli() - 5000_000)
-		c.measure(t0.UnixMilli())
+		h := newHost(t)
+		c := newSeries(t, h, "")
+		c.AddIndex(value.MustJSON(`{"key":{"control.min.t":` + direction + `},"name":"t_1","expireAfterSeconds":1,"partialFilterExpression":{"control.version":{"$gt":0}}}`))
+		measure(c, t0.UnixMilli()-5000_000)
+		measure(c, t0.UnixMilli())
 		m, _ := newTestMonitor(h)
-		if r := mustPass(t, m); r.Of(PartialBucket).Documents != 1 || len(c.records) != 1 {
-			t.Errorf("direction %s: %d removed", direction, r.Of(PartialBucket).Documents)
+		if r := mustPass(t, m); r.Of(ttl.PartialBucket).Documents != 1 || c.Count() != 1 {
+			t.Errorf("direction %s: %d removed", direction, r.Of(ttl.PartialBucket).Documents)
 		}
 	}
-	h := newFakeHost()
-	h.newColl("system.buckets.c", `{"timeseries":{"timeField":"t","bucketMaxSpanSeconds":3600}}`, `{"key":{"meta":1},"name":"x","expireAfterSeconds":1}`)
+	h := newHost(t)
+	h.create(t, "system.buckets.c", `{"timeseries":{"timeField":"t","bucketMaxSpanSeconds":3600}}`, nil, `{"key":{"meta":1},"name":"x","expireAfterSeconds":1}`)
 	m, _ := newTestMonitor(h)
 	if mustPass(t, m); m.Metrics().InvalidTTLIndexSkips.Load() != 1 {
 		t.Error("not skipped")
@@ -105,11 +112,13 @@ func TestPartialBucketLane(t *testing.T) {
 
 // A pass against the conditions of the specification, taken literally.
 func TestBucketsProperty(t *testing.T) {
+	outer := t
 	rapid.Check(t, func(t *rapid.T) {
 		const span = 3600
 		now := rapid.Int64Range(0, 5e9).Draw(t, "now") * 1000
 		e := rapid.Int64Range(0, 1e5).Draw(t, "expireAfterSeconds")
-		c := newSeries(newFakeHost(), fmt.Sprintf(`"expireAfterSeconds":{"$numberLong":"%d"},`, e))
+		h := newHost(outer)
+		c := newSeries(t, h, fmt.Sprintf(`"expireAfterSeconds":{"$numberLong":"%d"},`, e))
 		type bucket struct{ b, maximum int64 }
 		var all []bucket
 		near := rapid.Int64Range(-2e5, 2e5)
@@ -119,7 +128,7 @@ func TestBucketsProperty(t *testing.T) {
 			b := floorTo(floorSeconds(at), 60)
 			at = min(at+rapid.Int64Range(0, 3e6).Draw(t, "later"), (b+span)*1000-1)
 			all = append(all, bucket{b, at})
-			c.put(0, bucketDoc(b, at))
+			c.Put(0, bucketDoc(b, at))
 		}
 		extended := false
 		for _, x := range all {
@@ -136,15 +145,13 @@ func TestBucketsProperty(t *testing.T) {
 				want += fmt.Sprint(i+1, " ")
 			}
 		}
-		h := newFakeHost()
-		h.colls = []*fakeColl{c}
 		m, clk := newTestMonitor(h)
 		_ = clk
 		m.clock = fixedClock{clk, now}
 		mustPassRapid(t, m)
-		got := ""
+		got, left := "", c.Records()
 		for i := range all {
-			if _, ok, _ := c.Get(recordID(i + 1)); ok {
+			if _, ok := left[storage.RecordID(i+1)]; ok {
 				got += fmt.Sprint(i+1, " ")
 			}
 		}

@@ -1,66 +1,62 @@
 package ttl
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/duskdb/duskdb/value"
 )
 
-// Tally counts what has expired and been removed.
-type Tally struct {
+// Counts counts what has expired and been removed.
+type Counts struct {
 	Removed int64 // documents, buckets or messages, with those that were moved
 	Moved   int64 // documents moved to a dead-letter collection or queue
 }
 
-func (t *Tally) add(o Tally) {
+func (t *Counts) add(o Counts) {
 	t.Removed += o.Removed
 	t.Moved += o.Moved
 }
 
-// Tallies are the counts of one collection, by policy.
-type Tallies [policies]Tally
+// PolicyCounts are the counts of one collection, by policy.
+type PolicyCounts [NumPolicies]Counts
 
-// Of returns the counts of a policy.
-func (t *Tallies) Of(p Policy) Tally { return t[p] }
+// Purged lists the removals under a document policy outside of a pass, by collection.
+type Purged []PurgedFrom
 
-// Settled lists the removals under a document policy outside of a pass, by collection.
-type Settled []struct {
+// PurgedFrom is what was removed from one collection.
+type PurgedFrom struct {
 	UUID    [16]byte
 	Removed Removed
 	Lags    Lags
 }
 
-// Add adds removals of a collection, and how long after their expiry they were.
-func (s *Settled) Add(uuid [16]byte, r Removed, l *Lags) {
+// Add adds removals from a collection, and how long after their expiry they were.
+func (s *Purged) Add(uuid [16]byte, r Removed, l *Lags) {
 	if r.Documents == 0 {
 		return
 	}
-	for i := range *s {
-		if x := &(*s)[i]; x.UUID == uuid {
-			x.Removed.Add(r)
-			x.Lags.Add(l)
-			return
-		}
+	i := slices.IndexFunc(*s, func(x PurgedFrom) bool { return x.UUID == uuid })
+	if i < 0 {
+		*s = append(*s, PurgedFrom{uuid, r, *l})
+		return
 	}
-	*s = append(*s, struct {
-		UUID    [16]byte
-		Removed Removed
-		Lags    Lags
-	}{uuid, r, *l})
+	(*s)[i].Removed.Add(r)
+	(*s)[i].Lags.Add(l)
 }
 
-// tally counts removals since the start: in all, and of a bounded number of collections
+// removals counts removals since the start: in all, and of a bounded number of collections
 // by themselves. A collection that is counted by itself remains so until it is dropped, so
 // that no counter ever decreases, those of the rest included.
-type tally struct {
+type removals struct {
 	mu    sync.Mutex
-	limit int // maximum number of collections counted by themselves
-	total Tallies
-	rest  Tallies // counts of the others
-	own   map[[16]byte]*Tallies
+	limit int // of collections counted by themselves
+	total PolicyCounts
+	rest  PolicyCounts // of the others
+	own   map[[16]byte]*PolicyCounts
 }
 
-func (t *tally) add(uuid [16]byte, p Policy, n Tally) {
+func (t *removals) add(uuid [16]byte, p Policy, n Counts) {
 	if n.Removed == 0 {
 		return
 	}
@@ -76,50 +72,50 @@ func (t *tally) add(uuid [16]byte, p Policy, n Tally) {
 
 // claim returns the counts of a collection that is counted by itself, nil if there is
 // no room for another. The caller holds mu.
-func (t *tally) claim(uuid [16]byte) *Tallies {
+func (t *removals) claim(uuid [16]byte) *PolicyCounts {
 	if own := t.own[uuid]; own != nil || len(t.own) >= t.limit {
 		return own
 	}
 	if t.own == nil {
-		t.own = map[[16]byte]*Tallies{}
+		t.own = map[[16]byte]*PolicyCounts{}
 	}
-	own := &Tallies{}
+	own := &PolicyCounts{}
 	t.own[uuid] = own
 	return own
 }
 
 // Forget makes room: a collection was dropped.
 func (m *Metrics) Forget(uuid [16]byte) {
-	m.tally.mu.Lock()
-	defer m.tally.mu.Unlock()
-	delete(m.tally.own, uuid)
+	m.removals.mu.Lock()
+	defer m.removals.mu.Unlock()
+	delete(m.removals.own, uuid)
 }
 
 // CountCollections sets how many collections are counted by themselves. If they are more,
 // all begin again.
 func (m *Metrics) CountCollections(limit int) {
-	m.tally.mu.Lock()
-	defer m.tally.mu.Unlock()
-	if m.tally.limit = limit; len(m.tally.own) > limit {
-		m.tally.own = nil
+	m.removals.mu.Lock()
+	defer m.removals.mu.Unlock()
+	if m.removals.limit = limit; len(m.removals.own) > limit {
+		m.removals.own = nil
 	}
 }
 
 // Removed returns the counts of all collections.
-func (m *Metrics) Removed() Tallies {
-	m.tally.mu.Lock()
-	defer m.tally.mu.Unlock()
-	return m.tally.total
+func (m *Metrics) Removed() PolicyCounts {
+	m.removals.mu.Lock()
+	defer m.removals.mu.Unlock()
+	return m.removals.total
 }
 
 // ByCollection returns the counts of the collections that are counted by themselves: those
 // of the list, as far as there is room; others of which the server still has counts are
 // gone, and forgotten. rest are the counts of all that are or were not counted by themselves.
-func (m *Metrics) ByCollection(all [][16]byte) (own map[[16]byte]Tallies, rest Tallies) {
-	t := &m.tally
+func (m *Metrics) ByCollection(all [][16]byte) (own map[[16]byte]PolicyCounts, rest PolicyCounts) {
+	t := &m.removals
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	own = make(map[[16]byte]Tallies, min(len(all), t.limit))
+	own = make(map[[16]byte]PolicyCounts, min(len(all), t.limit))
 	for _, uuid := range all { // first those that have room already
 		if x := t.own[uuid]; x != nil {
 			own[uuid] = *x
@@ -141,13 +137,13 @@ func (m *Metrics) ByCollection(all [][16]byte) (own map[[16]byte]Tallies, rest T
 	return own, t.rest
 }
 
-// TallyOf returns the counts of a collection, if it is counted by itself.
-func (m *Metrics) TallyOf(uuid [16]byte) (Tallies, bool) {
-	m.tally.mu.Lock()
-	defer m.tally.mu.Unlock()
-	own := m.tally.own[uuid]
+// CountsOf returns the counts of a collection, if it is counted by itself.
+func (m *Metrics) CountsOf(uuid [16]byte) (PolicyCounts, bool) {
+	m.removals.mu.Lock()
+	defer m.removals.mu.Unlock()
+	own := m.removals.own[uuid]
 	if own == nil {
-		return Tallies{}, false
+		return PolicyCounts{}, false
 	}
 	return *own, true
 }
@@ -161,8 +157,8 @@ func (m *Metrics) appendRemoved(b *value.Builder) {
 }
 
 // Append writes the counts of the policies that have removed something into an open document.
-func (t *Tallies) Append(b *value.Builder) {
-	for p := range policies {
+func (t *PolicyCounts) Append(b *value.Builder) {
+	for p := range NumPolicies {
 		if n := t[p]; n.Removed > 0 {
 			b.StartDocument(p.String()).Int64("removed", n.Removed).Int64("moved", n.Moved).End()
 		}

@@ -1,4 +1,4 @@
-package ttl
+package monitor
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/ttl"
 )
 
 // Options configures a Monitor.
@@ -25,14 +26,14 @@ type Options struct {
 // It sleeps for ttlMonitorSleepSecs, runs a pass and sleeps again. A jump of a manual clock
 // runs the pass that it makes due, or is left out of the sleep.
 type Monitor struct {
-	clock   clock.Clock
-	real    clock.Clock
-	host    Host
-	log     zerolog.Logger
-	batch   int // records of a transaction; 0: a pacer chooses
-	metrics Metrics
-	agenda  Agenda
-	wake    chan struct{} // receives a value if a condition of the sleep has changed
+	clock    clock.Clock
+	real     clock.Clock
+	host     Host
+	log      zerolog.Logger
+	batch    int // records of a transaction; 0: a pacer chooses
+	metrics  ttl.Metrics
+	schedule Schedule
+	wake     chan struct{} // has a value if a condition of the sleep has changed
 
 	passing sync.Mutex // held during a pass
 	lease   lease
@@ -53,9 +54,9 @@ type history struct {
 // recentPasses is the number of results to keep.
 const recentPasses = 10
 
-// NewMonitor returns a Monitor whose first sleep begins now. Start starts its
+// New returns a Monitor whose first sleep begins now. Start starts its
 // work.
-func NewMonitor(h Host, o Options) *Monitor {
+func New(h Host, o Options) *Monitor {
 	if o.Real == nil {
 		o.Real = clock.System()
 	}
@@ -72,7 +73,7 @@ func NewMonitor(h Host, o Options) *Monitor {
 }
 
 // Metrics returns the counters.
-func (m *Monitor) Metrics() *Metrics { return &m.metrics }
+func (m *Monitor) Metrics() *ttl.Metrics { return &m.metrics }
 
 // LastPass returns the result of the pass that ended last.
 func (m *Monitor) LastPass() Result {
@@ -162,7 +163,7 @@ func (m *Monitor) tryPass(ctx context.Context, anyway bool) {
 		m.beginSleep()
 		return
 	}
-	if _, err := m.pass(ctx, All); err != nil && ctx.Err() == nil {
+	if _, err := m.pass(ctx, ttl.All); err != nil && ctx.Err() == nil {
 		m.log.Error().Err(err).Msg("Expiration pass failed")
 	}
 	m.mu.Lock()
@@ -230,12 +231,12 @@ func (m *Monitor) report(r *Result) {
 		return
 	}
 	e := m.log.Info().Int64("subPasses", r.SubPasses).Dur("took", r.Took)
-	for p := range policies {
+	for p := range ttl.NumPolicies {
 		one := r.ByPolicy[p]
-		if !one.any() {
+		if !one.Any() {
 			continue
 		}
-		if p == Message {
+		if p == ttl.Message {
 			e.Int64("messagesDropped", one.MessagesDropped).Int64("messagesDeadLettered", one.MessagesDeadLettered).Int64("queuesDropped", one.QueuesDropped)
 			continue
 		}

@@ -1,4 +1,4 @@
-package ttl
+package monitor
 
 import (
 	"context"
@@ -50,7 +50,7 @@ func TestPacer(t *testing.T) {
 		{"a given size", time.Microsecond, 100, true, 100, 100},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			h, c := newFakeHost(), &workClock{now: time.UnixMilli(0)}
+			h, c := newHost(t), &workClock{now: time.UnixMilli(0)}
 			p := newPacer(context.Background(), h, c, tt.fixed)
 			var worked time.Duration
 			n := 0
@@ -77,7 +77,7 @@ func TestPacer(t *testing.T) {
 // A pass pauses while clients are active, and for a little longer; not once they have
 // gone.
 func TestPassYieldsToClients(t *testing.T) {
-	h, c := newFakeHost(), &workClock{now: time.UnixMilli(0)}
+	h, c := newHost(t), &workClock{now: time.UnixMilli(0)}
 	p := newPacer(context.Background(), h, c, 10)
 	for i := range 6 {
 		p.batch()
@@ -98,7 +98,7 @@ func TestPassYieldsToClients(t *testing.T) {
 // The time by which a pause is too long is credited to the next transactions, up to a
 // limit; otherwise a pass would no longer pause after a long sleep.
 func TestRestsAreMadeUpFor(t *testing.T) {
-	h, c := newFakeHost(), &workClock{now: time.UnixMilli(0), over: time.Millisecond}
+	h, c := newHost(t), &workClock{now: time.UnixMilli(0), over: time.Millisecond}
 	p := newPacer(context.Background(), h, c, 10)
 	for range 6 {
 		p.batch()

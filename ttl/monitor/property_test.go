@@ -1,6 +1,8 @@
-package ttl
+package monitor
 
 import (
+	"github.com/duskdb/duskdb/ttl"
+
 	"context"
 	"fmt"
 	"testing"
@@ -12,8 +14,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-func recordID(n int) storage.RecordID { return storage.RecordID(n) }
-
 // fixedClock stands at an instant that a manual clock could not be moved to.
 type fixedClock struct {
 	*clock.Manual
@@ -23,7 +23,7 @@ type fixedClock struct {
 func (c fixedClock) NowMillis() int64 { return c.at }
 
 func mustPassRapid(t *rapid.T, m *Monitor) Result {
-	r, err := m.RunPass(context.Background(), All)
+	r, err := m.RunPass(context.Background(), ttl.All)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,33 +87,34 @@ func genDates(t *rapid.T, now int64) string {
 // Writes, policy changes and clock moves at random, compared with a naive
 // model after each pass.
 func TestModel(t *testing.T) {
+	outer := t
 	rapid.Check(t, func(t *rapid.T) {
-		h := newFakeHost()
+		h := newHost(outer)
 		h.params.DeleteTargetDocs = int64(rapid.IntRange(0, 5).Draw(t, "targetDocs"))
 		h.params.SubPassTargetSecs = int64(rapid.IntRange(0, 1).Draw(t, "subPass"))
 		clk := clock.NewManual(t0)
-		m := NewMonitor(h, Options{Clock: clk, Real: clk, Batch: rapid.IntRange(1, 4).Draw(t, "batch")})
+		m := New(h, Options{Clock: clk, Real: clk, Batch: rapid.IntRange(1, 4).Draw(t, "batch")})
 		seconds := rapid.Int64Range(0, 60)
 		x, y := seconds.Draw(t, "x"), seconds.Draw(t, "y")
-		c := h.newColl("c", `{}`,
+		c := h.create(t, "c", `{}`, ttl.DocumentIndexes(),
 			fmt.Sprintf(`{"key":{"x":1},"name":"x_1","expireAfterSeconds":%d}`, x),
-			fmt.Sprintf(`{"key":{"y":-1},"name":"y_-1","expireAfterSeconds":%d}`, y)).internal(DocumentIndexes())
+			fmt.Sprintf(`{"key":{"y":-1},"name":"y_-1","expireAfterSeconds":%d}`, y))
 		model := map[storage.RecordID]modelDoc{}
 		var document *int64
 		t.Repeat(map[string]func(*rapid.T){
 			"insert": func(t *rapid.T) {
 				now := clk.NowMillis()
-				ttl := rapid.SampledFrom([]string{`1`, `30`, `-1`, `0`, `20.5`, `10.0`, `"5"`, `null`}).Draw(t, "ttl")
-				d := value.MustJSON(fmt.Sprintf(`{"x":%s,"y":%s,"ttl":%s}`, genDates(t, now), genDates(t, now), ttl))
-				id, _ := c.Insert(d, now)
-				model[id] = modelDoc{now, d}
+				life := rapid.SampledFrom([]string{`1`, `30`, `-1`, `0`, `20.5`, `10.0`, `"5"`, `null`}).Draw(t, "ttl")
+				d := value.MustJSON(fmt.Sprintf(`{"x":%s,"y":%s,"ttl":%s}`, genDates(t, now), genDates(t, now), life))
+				model[c.Insert(now, d)] = modelDoc{now, d}
 			},
 			"policy": func(t *rapid.T) {
 				// Finality: what has expired goes before the change.
-				remove := func(storage.Record, *Expired) error { return nil }
-				if _, err := NewRules(c.info).Settle(c, clk.NowMillis(), remove); err != nil {
-					t.Fatal(err)
-				}
+				remove := func(storage.Record, *ttl.Expired) error { return nil }
+				c.Update(func(coll storage.Collection) error {
+					_, err := rulesOf(coll.Info()).Purge(coll, clk.NowMillis(), remove)
+					return err
+				})
 				for id, d := range model {
 					if d.expired(clk.NowMillis(), 1e9, 1e9, document) {
 						delete(model, id)
@@ -123,17 +124,17 @@ func TestModel(t *testing.T) {
 				document = &n
 				if n == 0 {
 					document = nil
-					c.setOptions(`{}`)
+					c.SetOptions(`{}`)
 					return
 				}
-				c.setOptions(fmt.Sprintf(`{"documentTtl":{"default":%d,"invalid":"ignore"}}`, n))
+				c.SetOptions(fmt.Sprintf(`{"documentTtl":{"default":%d,"invalid":"ignore"}}`, n))
 			},
 			"advance": func(t *rapid.T) { _ = clk.AdvanceMillis(rapid.Int64Range(0, 30_000).Draw(t, "ms")) },
 			"pass": func(t *rapid.T) {
 				mustPassRapid(t, m)
-				now := clk.NowMillis()
+				now, left := clk.NowMillis(), c.Records()
 				for id, d := range model {
-					_, there, _ := c.Get(id)
+					_, there := left[id]
 					if there == d.expired(now, x, y, document) {
 						t.Fatalf("%s written at %d: is there: %v", d.doc, d.written, there)
 					}
@@ -141,14 +142,18 @@ func TestModel(t *testing.T) {
 						delete(model, id)
 					}
 				}
-				if len(model) != len(c.records) {
-					t.Fatalf("%d documents, want %d", len(c.records), len(model))
+				if len(model) != c.Count() {
+					t.Fatalf("%d documents, want %d", c.Count(), len(model))
 				}
 			},
 			"visible": func(t *rapid.T) {
-				p := NewRules(c.info).Document
+				var p *ttl.DocumentPolicy
+				if rules := rulesOf(c.Info()); rules != nil {
+					p = rules.Document
+				}
+				left := c.Records()
 				for id, d := range model {
-					r, _, _ := c.Get(id)
+					r := left[id]
 					if p.Visible(&r, clk.NowMillis()) == d.expired(clk.NowMillis(), 1e9, 1e9, document) {
 						t.Fatalf("%s written at %d", d.doc, d.written)
 					}

@@ -16,10 +16,11 @@ import (
 	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/ttl"
+	"github.com/duskdb/duskdb/ttl/monitor"
 )
 
-// agendaCommands change what is due, in ways that a pass must notice.
-var agendaCommands = []string{
+// scheduleCommands change what is due, in ways that a pass must notice.
+var scheduleCommands = []string{
 	`{"insert": "NAME", "documents": [{"_id": NUMBER, "t": {"$date": "DATE"}, "p": NUMBER, "ttl": NUMBER}]}`,
 	`{"insert": "NAME", "documents": [{"_id": NUMBER, "t": {"$date": "DATE"}}, {"t": [{"$date": "DATE"}, {"$date": "1960-01-01T00:00:00Z"}]}]}`,
 	`{"update": "NAME", "updates": [{"q": {"_id": NUMBER}, "u": {"$set": {"t": {"$date": "DATE"}}}, "upsert": true}]}`,
@@ -44,16 +45,16 @@ var agendaCommands = []string{
 	`{"aggregate": "NAME", "pipeline": [{"$match": {}}, {"$out": "OTHER"}], "cursor": {}}`,
 }
 
-// agendaStep runs a random command, by itself or in a transaction. Many fail: there is no
+// scheduleStep runs a random command, by itself or in a transaction. Many fail: there is no
 // such collection, or it is of another kind.
-func agendaStep(h *harness.Harness, r *rand.Rand, txn int) (ok bool) {
+func scheduleStep(h *harness.Harness, r *rand.Rand, txn int) (ok bool) {
 	name := func() string { return string(rune('a' + r.IntN(3))) }
 	if r.IntN(12) == 0 {
 		return h.Admin(fmt.Sprintf(`{"renameCollection": "test.%s", "to": "test.%s", "dropTarget": true}`, name(), name())).Lookup("ok").Truthy()
 	}
 	at := harness.TestStart.Add(time.Duration(r.IntN(40)-20) * time.Second).Format(time.RFC3339)
-	i := r.IntN(len(agendaCommands))
-	command := strings.NewReplacer("NAME", name(), "OTHER", name(), "DATE", at, "NUMBER", strconv.Itoa(1+r.IntN(20))).Replace(agendaCommands[i])
+	i := r.IntN(len(scheduleCommands))
+	command := strings.NewReplacer("NAME", name(), "OTHER", name(), "DATE", at, "NUMBER", strconv.Itoa(1+r.IntN(20))).Replace(scheduleCommands[i])
 	if i > 1 || r.IntN(2) == 0 {
 		return h.Run(command).Lookup("ok").Truthy()
 	}
@@ -61,24 +62,24 @@ func agendaStep(h *harness.Harness, r *rand.Rand, txn int) (ok bool) {
 	return h.EndTxn([]string{"commitTransaction", "abortTransaction"}[r.IntN(2)], txn).Lookup("ok").Truthy()
 }
 
-// sameListing compares the agenda with one that reads everything, and returns how many
+// sameListing compares the schedule with one that reads everything, and returns how many
 // collections have something due.
-func sameListing(h *harness.Harness, agenda *ttl.Agenda, now int64) int {
+func sameListing(h *harness.Harness, schedule *monitor.Schedule, now int64) int {
 	h.Helper()
 	describe := func(info *storage.Info) (*ttl.Rules, bool) {
 		return catalog.Of(info).Rules, queue.IsSwept(info.Options)
 	}
-	got, err := write.ExpiryHost{Svc: h.Svc}.Collections(h.Context(), agenda, now)
-	var whole ttl.Agenda
+	got, err := write.ExpiryHost{Svc: h.Svc}.Collections(h.Context(), schedule, now)
+	var whole monitor.Schedule
 	var queues []*storage.Info
-	want, wantErr := whole.List(h.Context(), struct{ storage.Engine }{h.Svc.Engine}, now, describe, func(list []*storage.Info) []ttl.Target {
+	want, wantErr := whole.List(h.Context(), struct{ storage.Engine }{h.Svc.Engine}, now, describe, func(list []*storage.Info) []monitor.Target {
 		queues = list
 		return nil
 	})
 	if err != nil || wantErr != nil {
 		h.Fatal(err, wantErr)
 	}
-	same := func(x, y ttl.Collection) bool {
+	same := func(x, y monitor.Collection) bool {
 		return x.Namespace == y.Namespace && x.UUID == y.UUID && reflect.DeepEqual(x.Rules, y.Rules)
 	}
 	if !slices.EqualFunc(got.Due, want.Due, same) || got.Skipped != want.Skipped || len(got.Queues) != len(queues) {
@@ -87,16 +88,16 @@ func sameListing(h *harness.Harness, agenda *ttl.Agenda, now int64) int {
 	return len(got.Due)
 }
 
-// The agenda, which remembers what it has read, always lists what one lists that reads
+// The schedule, which remembers what it has read, always lists what one lists that reads
 // everything, at any instant before or after the present one.
-func TestAgendaKeepsUp(t *testing.T) {
+func TestScheduleKeepsUp(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(8) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		h, runs, listed := harness.New(t), 0, 0
-		var agenda ttl.Agenda
+		var schedule monitor.Schedule
 		for step := range 250 {
-			if agendaStep(h, r, step+1) {
+			if scheduleStep(h, r, step+1) {
 				runs++
 			}
 			switch r.IntN(6) {
@@ -106,7 +107,7 @@ func TestAgendaKeepsUp(t *testing.T) {
 				h.Pass(0)
 			}
 			for range 4 {
-				listed += sameListing(h, &agenda, h.Clock.NowMillis()+int64(r.IntN(80)-20)*1000)
+				listed += sameListing(h, &schedule, h.Clock.NowMillis()+int64(r.IntN(80)-20)*1000)
 			}
 		}
 		if runs < 60 || listed < 60 {

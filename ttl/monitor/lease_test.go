@@ -1,4 +1,4 @@
-package ttl
+package monitor
 
 import (
 	"context"
@@ -15,7 +15,7 @@ func TestMonitorTakesOver(t *testing.T) {
 	c := clock.NewManual(t0)
 	var holder atomic.Int32 // 0: the lease is free
 	start := func(me int32) (m *Monitor, end func()) {
-		m = NewMonitor(newFakeHost(), Options{Clock: c, Real: c, Lease: func() bool { return holder.CompareAndSwap(0, me) || holder.Load() == me }})
+		m = New(newHost(t), Options{Clock: c, Real: c, Lease: func() bool { return holder.CompareAndSwap(0, me) || holder.Load() == me }})
 		ctx, cancel := context.WithCancel(context.Background())
 		wait := m.Start(ctx)
 		end = func() { cancel(); wait() }

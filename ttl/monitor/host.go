@@ -1,4 +1,4 @@
-package ttl
+package monitor
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/ttl"
 )
 
 // ErrGone is returned by a [Host] for a collection that no longer exists. The
@@ -17,22 +18,21 @@ var ErrGone = errors.New("collection is gone")
 type Collection struct {
 	Namespace storage.Namespace
 	UUID      [16]byte
-	Rules     *Rules
-	next      []int64 // for each index of Rules: when something falls due; nil before Look
+	Rules     *ttl.Rules
+	next      []int64 // for each index of Rules: when something falls due in it
 }
 
 // Host is the server as the monitor sees it.
 type Host interface {
 	// Collections lists the collections in which something is due, and the other
-	// targets of a pass: message queues. The monitor's Agenda knows which these are.
-	// Without [Collection.Look], the visit checks whether anything is due.
-	Collections(ctx context.Context, a *Agenda, now int64) (Listing, error)
+	// targets of a pass: message queues. The monitor's Schedule knows which these are.
+	Collections(ctx context.Context, s *Schedule, now int64) (Listing, error)
 	// View calls fn with a collection, under its present name, and its present
 	// rules. It returns ErrGone if the collection does not exist.
-	View(ctx context.Context, c *Collection, fn func(storage.Collection, *Rules) error) error
+	View(ctx context.Context, c *Collection, fn func(storage.Collection, *ttl.Rules) error) error
 	// Update is View in a write transaction of the engine, in which fn may remove
 	// records. The transaction is committed if fn returns nil.
-	Update(ctx context.Context, c *Collection, fn func(storage.Collection, *Rules, Remover) error) error
+	Update(ctx context.Context, c *Collection, fn func(storage.Collection, *ttl.Rules, ttl.Remover) error) error
 	// Parameters returns the present server parameters.
 	Parameters() Parameters
 	// Locked reports whether writes are blocked by fsyncLock.
@@ -55,19 +55,11 @@ type Parameters struct {
 	PurgeThreshold    int64 // documentTtlPurgeYieldThreshold
 }
 
-// DefaultParameters returns the default values.
-func DefaultParameters() Parameters {
-	return Parameters{
-		Enabled: true, SleepSecs: 60, BatchDeletes: true, SubPassTargetSecs: 60,
-		DeleteTargetMS: 1000, DeleteTargetDocs: 50000, PurgeThreshold: 64,
-	}
-}
-
 // Target is something that a pass visits.
 type Target interface {
 	// Policy determines the target's place in the pass and the counters that it
 	// adds to.
-	Policy() Policy
+	Policy() ttl.Policy
 	// String names the target in logs.
 	String() string
 	// UUID is that of the collection.
@@ -81,7 +73,7 @@ type Target interface {
 // Visit is one visit of a target: its limits and its results.
 type Visit struct {
 	Now     int64 // the instant of the pass
-	Removed Removed
+	Removed ttl.Removed
 	More    bool // the target stopped at a limit
 	// Deferred is set by a purge that stopped because of client operations.
 	Deferred bool
@@ -89,9 +81,9 @@ type Visit struct {
 	Refused error
 
 	limits    visitLimits
-	lags      Lags // delays of the removals; queues observe theirs themselves
-	batches   int  // transactions begun
-	conflicts int  // conflicts since something was removed
+	lags      ttl.Lags // delays of the removals; queues observe theirs themselves
+	batches   int      // transactions begun
+	conflicts int      // conflicts since something was removed
 	pause     storage.Backoff
 }
 
@@ -128,9 +120,9 @@ func (v *Visit) Batch() int {
 func (v *Visit) Yield() { v.limits.yield() }
 
 // Count adds the removals of a transaction.
-func (v *Visit) Count(r Removed) {
+func (v *Visit) Count(r ttl.Removed) {
 	v.Removed.Add(r)
-	if r.any() {
+	if r.Any() {
 		v.conflicts, v.pause = 0, storage.Backoff{}
 	}
 }

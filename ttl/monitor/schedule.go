@@ -1,30 +1,31 @@
-package ttl
+package monitor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/ttl"
 )
 
 // Listing is what a pass may have to do.
 type Listing struct {
-	// Due are the collections in which something is due or, if [Collection.Look] was not
-	// called, may be.
-	Due     []Collection
+	Due     []Collection // collections in which something is due
 	Queues  []Target
 	Skipped int // TTL indexes of a kind that never expires documents, of all collections
 }
 
-// Agenda remembers when something falls due in each collection. So a pass reads only the
+// Schedule remembers when something falls due in each collection. So a pass reads only the
 // collections that have changed since the one before, if the engine is a
 // [storage.ChangeLister]; over others it reads all. What is remembered are instants,
-// which a clock that is moved cannot make wrong. The zero Agenda is empty.
-type Agenda struct {
+// which a clock that is moved cannot make wrong. The zero Schedule is empty.
+type Schedule struct {
 	mu      sync.Mutex
 	engine  storage.Engine                      // what was read; mark is one of its marks
 	mark    uint64                              // state of the engine that was read; 0: nothing was
@@ -37,11 +38,11 @@ type Agenda struct {
 
 // Describe says what a pass has to know about a collection: its rules, nil if it has none,
 // and whether it is a queue to be visited.
-type Describe func(*storage.Info) (rules *Rules, queue bool)
+type Describe func(*storage.Info) (rules *ttl.Rules, queue bool)
 
 // List returns the collections in which something is due, and the targets of all queues,
 // both in the order of their names.
-func (a *Agenda) List(ctx context.Context, e storage.Engine, now int64, describe Describe, targets func([]*storage.Info) []Target) (l Listing, err error) {
+func (a *Schedule) List(ctx context.Context, e storage.Engine, now int64, describe Describe, targets func([]*storage.Info) []Target) (l Listing, err error) {
 	if err := ctx.Err(); err != nil {
 		return l, err
 	}
@@ -128,14 +129,14 @@ func note(list []noted, info *storage.Info, coll storage.Collection, describe De
 		n.queue = info
 	}
 	if rules != nil {
-		n.coll.Look(coll)
+		n.coll.readNext(coll)
 	}
 	return append(list, n)
 }
 
 // replace puts what was read in the place of what was known about these names, or about
 // all.
-func (a *Agenda) replace(names []storage.Namespace, all bool, read []noted) {
+func (a *Schedule) replace(names []storage.Namespace, all bool, read []noted) {
 	if all {
 		a.places, a.queues = map[storage.Namespace]int{}, map[storage.Namespace]*storage.Info{}
 		a.next, a.colls, a.skipped = nil, nil, 0
@@ -148,19 +149,19 @@ func (a *Agenda) replace(names []storage.Namespace, all bool, read []noted) {
 	}
 }
 
-func (a *Agenda) add(n *noted) {
+func (a *Schedule) add(n *noted) {
 	ns := n.coll.Namespace
 	if n.queue != nil {
 		a.queues[ns] = n.queue
 	}
 	if n.coll.Rules != nil {
 		a.places[ns] = len(a.next)
-		a.next, a.colls = append(a.next, n.coll.nextDue()), append(a.colls, n.coll)
+		a.next, a.colls = append(a.next, slices.Min(append(n.coll.next, math.MaxInt64))), append(a.colls, n.coll)
 		a.skipped += n.coll.Rules.Skipped
 	}
 }
 
-func (a *Agenda) remove(ns storage.Namespace) {
+func (a *Schedule) remove(ns storage.Namespace) {
 	delete(a.queues, ns)
 	i, ok := a.places[ns]
 	if !ok {
@@ -180,8 +181,17 @@ func distinct(names []storage.Namespace) []storage.Namespace {
 }
 
 func compareNames(a, b storage.Namespace) int {
-	if c := strings.Compare(a.DB, b.DB); c != 0 {
-		return c
+	return cmp.Or(strings.Compare(a.DB, b.DB), strings.Compare(a.Coll, b.Coll))
+}
+
+// readNext reads when something falls due by each rule of the collection.
+func (c *Collection) readNext(coll storage.Collection) {
+	c.next = make([]int64, len(c.Rules.Indexes))
+	for i := range c.Rules.Indexes {
+		next, err := c.Rules.Indexes[i].NextDue(coll)
+		if err != nil {
+			next = math.MinInt64 // the visit reports the error
+		}
+		c.next[i] = next
 	}
-	return strings.Compare(a.Coll, b.Coll)
 }

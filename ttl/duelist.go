@@ -1,6 +1,7 @@
 package ttl
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -17,8 +18,8 @@ type DueRecord struct {
 	At     int64
 }
 
-// Dues keeps the first due records of several indexes.
-type Dues struct {
+// DueList keeps the records of several indexes that fall due first.
+type DueList struct {
 	Now  int64
 	Max  int // how many are kept, above 0
 	Only Set // the policies whose records are listed; empty: all
@@ -26,14 +27,14 @@ type Dues struct {
 }
 
 // List returns the records in the order in which they fall due.
-func (d *Dues) List() []DueRecord {
+func (d *DueList) List() []DueRecord {
 	d.trim()
 	return d.list
 }
 
 // Add reads the expiry indexes of a collection, each only as far as it may have earlier
 // records than those known. It leaves out what document TTL has hidden already.
-func (d *Dues) Add(coll storage.Collection, rules *Rules) error {
+func (d *DueList) Add(coll storage.Collection, rules *Rules) error {
 	if rules == nil {
 		return nil
 	}
@@ -58,12 +59,12 @@ func (d *Dues) Add(coll storage.Collection, rules *Rules) error {
 }
 
 // AddDates is Add for an index that has one date for each record, at which an event is due.
-func (d *Dues) AddDates(coll storage.Collection, p Policy, index, lane string) error {
+func (d *DueList) AddDates(coll storage.Collection, p Policy, index, lane string) error {
 	l := ExpiryIndex{Policy: p, Index: index, From: math.MinInt64}
 	return d.scan(coll, &l, l.From, DueRecord{Info: coll.Info(), Policy: p, Lane: lane})
 }
 
-func (d *Dues) scan(coll storage.Collection, l *ExpiryIndex, from int64, one DueRecord) error {
+func (d *DueList) scan(coll storage.Collection, l *ExpiryIndex, from int64, one DueRecord) error {
 	keys, ok := l.between(from, math.MaxInt64)
 	if !ok {
 		return nil
@@ -87,15 +88,7 @@ func (d *Dues) scan(coll storage.Collection, l *ExpiryIndex, from int64, one Due
 }
 
 // trim drops all but the first records.
-func (d *Dues) trim() {
-	slices.SortStableFunc(d.list, func(a, b DueRecord) int {
-		switch {
-		case a.At < b.At:
-			return -1
-		case a.At > b.At:
-			return 1
-		}
-		return 0
-	})
+func (d *DueList) trim() {
+	slices.SortStableFunc(d.list, func(a, b DueRecord) int { return cmp.Compare(a.At, b.At) })
 	d.list = d.list[:min(len(d.list), d.Max)]
 }

@@ -1,6 +1,9 @@
-package ttl
+package monitor
 
 import (
+	"github.com/duskdb/duskdb/internal/mongoerr"
+	"github.com/duskdb/duskdb/ttl"
+
 	"bytes"
 	"context"
 	"strings"
@@ -22,7 +25,7 @@ func TestMain(m *testing.M) {
 // running starts a monitor and ends it with the test.
 func running(t *testing.T, h Host, c clock.Clock) *Monitor {
 	t.Helper()
-	m := NewMonitor(h, Options{Clock: c, Real: c})
+	m := New(h, Options{Clock: c, Real: c})
 	ctx, cancel := context.WithCancel(context.Background())
 	wait := m.Start(ctx)
 	t.Cleanup(func() { cancel(); wait() })
@@ -32,7 +35,7 @@ func running(t *testing.T, h Host, c clock.Clock) *Monitor {
 func passes(m *Monitor) int64 { return m.Metrics().Passes.Load() }
 
 func TestJump(t *testing.T) {
-	h, c := newFakeHost(), clock.NewManual(t0)
+	h, c := newHost(t), clock.NewManual(t0)
 	m := running(t, h, c)
 	jump := func(seconds int64, runDue, wantRan bool, wantPasses int64) {
 		t.Helper()
@@ -55,17 +58,19 @@ func TestJump(t *testing.T) {
 	jump(3600, true, false, 4)
 	h.set(true, true)
 	jump(3600, true, false, 4)
-	if _, err := m.RunPass(context.Background(), All); err == nil {
+	if _, err := m.RunPass(context.Background(), ttl.All); err == nil {
 		t.Error("a pass under fsyncLock")
 	}
 	h.set(false, false)
-	_, err := m.RunPass(context.Background(), All)
-	checkErr(t, "disabled", err, 72, "ttlMonitorEnabled")
+	_, err := m.RunPass(context.Background(), ttl.All)
+	if !mongoerr.Is(err, mongoerr.InvalidOptions) || !strings.Contains(err.Error(), "ttlMonitorEnabled") {
+		t.Errorf("disabled: %v", err)
+	}
 }
 
 // The sleep's own timer may see the move before the jump does.
 func TestJumpBehindTimer(t *testing.T) {
-	h, c := newFakeHost(), clock.NewManual(t0)
+	h, c := newHost(t), clock.NewManual(t0)
 	var m *Monitor
 	first := c.OnJump(func(time.Time) { m.passIfDue(context.Background()) })
 	defer first()
@@ -78,9 +83,9 @@ func TestJumpBehindTimer(t *testing.T) {
 
 // A move of the clock that knows nothing of the monitor.
 func TestAdvance(t *testing.T) {
-	h, c := newFakeHost(), clock.NewManual(t0)
-	docs := h.newColl("c", `{}`, `{"key":{"x":1},"name":"x_1","expireAfterSeconds":60}`)
-	docs.put(0, `{"_id":1,"x":`+at(0)+`}`)
+	h, c := newHost(t), clock.NewManual(t0)
+	docs := h.create(t, "c", `{}`, nil, `{"key":{"x":1},"name":"x_1","expireAfterSeconds":60}`)
+	docs.Put(0, `{"_id":1,"x":`+at(0)+`}`)
 	m := running(t, h, c)
 	for i := range 200 {
 		_ = c.Advance(60 * time.Second)
@@ -92,19 +97,19 @@ func TestAdvance(t *testing.T) {
 			t.Fatal("a jump without passes started one")
 		}
 	}
-	if len(docs.records) != 0 || m.LastPass().At != c.NowMillis()-3600_000 {
+	if docs.Count() != 0 || m.LastPass().At != c.NowMillis()-3600_000 {
 		t.Error("the passes did not do their work")
 	}
 }
 
 // The clock ticks by itself: the sleep is measured by timers.
 func TestSleep(t *testing.T) {
-	h := newFakeHost()
+	h := newHost(t)
 	h.params.SleepSecs = 3600
 	c := clock.NewRunning()
 	q := &signalTarget{swept: make(chan int64, 10)}
 	h.targets = []Target{q}
-	host := &paramHost{fakeHost: h, sleep: make(chan int64, 1)}
+	host := &paramHost{testHost: h, sleep: make(chan int64, 1)}
 	host.sleep <- 3600
 	m := running(t, host, c)
 	<-host.sleep
@@ -115,7 +120,7 @@ func TestSleep(t *testing.T) {
 
 // paramHost has a ttlMonitorSleepSecs that may be changed while it runs.
 type paramHost struct {
-	*fakeHost
+	*testHost
 	sleep chan int64
 }
 
@@ -140,9 +145,9 @@ func (s *signalTarget) Sweep(_ context.Context, v *Visit) error {
 }
 
 func TestClockReset(t *testing.T) {
-	h, c := newFakeHost(), clock.NewManual(time.Now().Add(24*time.Hour))
+	h, c := newHost(t), clock.NewManual(time.Now().Add(24*time.Hour))
 	ctx, cancel := context.WithCancel(context.Background())
-	m := NewMonitor(h, Options{Clock: c})
+	m := New(h, Options{Clock: c})
 	ended := make(chan struct{})
 	go func() { m.Run(ctx); close(ended) }()
 	defer func() { cancel(); <-ended }()
@@ -154,16 +159,16 @@ func TestClockReset(t *testing.T) {
 }
 
 func TestLogAndMetrics(t *testing.T) {
-	h, c := newFakeHost(), clock.NewManual(t0)
+	h, c := newHost(t), clock.NewManual(t0)
 	var log bytes.Buffer
-	m := NewMonitor(h, Options{Clock: c, Log: zerolog.New(&log)})
+	m := New(h, Options{Clock: c, Log: zerolog.New(&log)})
 	mustPass(t, m)
 	if log.Len() != 0 {
 		t.Error("an idle pass is logged")
 	}
-	docs := h.newColl("c", `{"documentTtl":{"default":5}}`, `{"key":{"x":1},"name":"x_1","expireAfterSeconds":0}`).internal(DocumentIndexes())
-	docs.put(0, `{"_id":1,"x":`+at(0)+`}`, `{"_id":2}`)
-	h.targets = []Target{&fakeTarget{Removed: Removed{MessagesDropped: 4}}}
+	docs := h.create(t, "c", `{"documentTtl":{"default":5}}`, ttl.DocumentIndexes(), `{"key":{"x":1},"name":"x_1","expireAfterSeconds":0}`)
+	docs.Put(0, `{"_id":1,"x":`+at(0)+`}`, `{"_id":2}`)
+	h.targets = []Target{&fakeTarget{Removed: ttl.Removed{MessagesDropped: 4}}}
 	mustPass(t, m)
 	if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, `"ttl":1`) || !strings.Contains(got, `"documentTtl":1`) || !strings.Contains(got, `"messagesDropped":4`) {
 		t.Error(got)
@@ -171,7 +176,7 @@ func TestLogAndMetrics(t *testing.T) {
 	b := value.NewBuilder()
 	m.Metrics().AppendTTL(b)
 	m.Metrics().AppendExpiration(b, 7)
-	want := `{"ttl":{"deletedDocuments":1,"deletedKeys":2,"invalidTTLIndexSkips":0,"passes":2,"subPasses":2},"expiration":{"documentTtl":{"purged":1,"pendingPurge":7,"deferredPasses":0},"onExpire":{"moved":0,"kept":0},"messageQueue":{"expiredDropped":0,"expiredDeadLettered":0,"locksLapsed":0,"maxDeliveryDeadLettered":0,"queuesAutoDeleted":0},` +
+	want := `{"ttl":{"deletedDocuments":1,"deletedKeys":1,"invalidTTLIndexSkips":0,"passes":2,"subPasses":2},"expiration":{"documentTtl":{"purged":1,"pendingPurge":7,"deferredPasses":0},"onExpire":{"moved":0,"kept":0},"messageQueue":{"expiredDropped":0,"expiredDeadLettered":0,"locksLapsed":0,"maxDeliveryDeadLettered":0,"queuesAutoDeleted":0},` +
 		`"lag":{"ttl":{"count":1,"totalMillis":0,"p50Millis":0.5,"p90Millis":0.9,"p99Millis":0.99},"documentTtl":{"count":1,"totalMillis":1767225595000,"p50Millis":6.048E+08,"p90Millis":6.048E+08,"p99Millis":6.048E+08}},` // the second one was last written in 1970
 	removed := `,"removed":{"ttl":{"removed":1,"moved":0},"documentTtl":{"removed":1,"moved":0}}}}`
 	doc := b.Doc()

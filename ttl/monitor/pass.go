@@ -1,4 +1,4 @@
-package ttl
+package monitor
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/duskdb/duskdb/internal/mongoerr"
+	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -17,21 +18,21 @@ type Result struct {
 	Deferred  bool // a purge gave way to client operations
 	Errors    int
 	Took      time.Duration
-	ByPolicy  [policies]PolicyResult
+	ByPolicy  [ttl.NumPolicies]PolicyResult
 }
 
 // PolicyResult is the result of a pass for one policy.
 type PolicyResult struct {
-	Removed
+	ttl.Removed
 	Took time.Duration
 }
 
 // Of returns what the pass did for a policy.
-func (r *Result) Of(p Policy) PolicyResult { return r.ByPolicy[p] }
+func (r *Result) Of(p ttl.Policy) PolicyResult { return r.ByPolicy[p] }
 
 func (r *Result) removedAny() bool {
 	for i := range r.ByPolicy {
-		if r.ByPolicy[i].any() {
+		if r.ByPolicy[i].Any() {
 			return true
 		}
 	}
@@ -40,12 +41,12 @@ func (r *Result) removedAny() bool {
 
 // Append writes the fields of the reply to runExpirationPass except ok.
 func (r *Result) Append(b *value.Builder) {
-	messages := r.ByPolicy[Message]
+	messages := r.ByPolicy[ttl.Message]
 	b.StartDocument("deleted")
-	b.Int64("ttl", r.ByPolicy[Index].Documents)
-	b.Int64("clustered", r.ByPolicy[Clustered].Documents)
-	b.Int64("timeseriesBuckets", r.ByPolicy[TimeSeries].Documents+r.ByPolicy[PartialBucket].Documents)
-	b.Int64("documentTtl", r.ByPolicy[Document].Documents)
+	b.Int64("ttl", r.ByPolicy[ttl.Index].Documents)
+	b.Int64("clustered", r.ByPolicy[ttl.Clustered].Documents)
+	b.Int64("timeseriesBuckets", r.ByPolicy[ttl.TimeSeries].Documents+r.ByPolicy[ttl.PartialBucket].Documents)
+	b.Int64("documentTtl", r.ByPolicy[ttl.Document].Documents)
 	b.Int64("messagesDropped", messages.MessagesDropped)
 	b.Int64("messagesDeadLettered", messages.MessagesDeadLettered)
 	b.Int64("queuesDropped", messages.QueuesDropped)
@@ -57,7 +58,7 @@ func (r *Result) Append(b *value.Builder) {
 func (r *Result) AppendTook(b *value.Builder) {
 	b.Double("tookMillis", Millis(r.Took))
 	b.StartDocument("policyMillis")
-	for p := range policies {
+	for p := range ttl.NumPolicies {
 		if took := r.ByPolicy[p].Took; took > 0 {
 			b.Double(p.String(), Millis(took))
 		}
@@ -70,7 +71,7 @@ func Millis(d time.Duration) float64 { return float64(d) / 1e6 }
 
 // RunPass runs a pass now, independently of the sleep, and waits for it. It
 // implements the command runExpirationPass.
-func (m *Monitor) RunPass(ctx context.Context, wanted Set) (Result, error) {
+func (m *Monitor) RunPass(ctx context.Context, wanted ttl.Set) (Result, error) {
 	if !m.host.Parameters().Enabled {
 		return Result{}, mongoerr.New(mongoerr.InvalidOptions, "cannot run an expiration pass while ttlMonitorEnabled is false")
 	}
@@ -83,7 +84,7 @@ func (m *Monitor) RunPass(ctx context.Context, wanted Set) (Result, error) {
 }
 
 // pass runs sub-passes until one leaves nothing due. The caller holds passing.
-func (m *Monitor) pass(ctx context.Context, wanted Set) (r Result, err error) {
+func (m *Monitor) pass(ctx context.Context, wanted ttl.Set) (r Result, err error) {
 	p := &pass{m: m, wanted: wanted, params: m.host.Parameters(), failed: map[string]bool{}, kept: map[string]*kept{}}
 	p.pacer = newPacer(ctx, m.host, m.real, m.batch)
 	began := m.real.Now()
@@ -107,7 +108,7 @@ func (m *Monitor) pass(ctx context.Context, wanted Set) (r Result, err error) {
 type pass struct {
 	m      *Monitor
 	params Parameters
-	wanted Set
+	wanted ttl.Set
 	pacer  *pacer
 	failed map[string]bool // targets that had an error
 	kept   map[string]*kept
@@ -119,7 +120,7 @@ type pass struct {
 func (p *pass) subPass(ctx context.Context) (more bool, err error) {
 	began := p.m.real.Now()
 	limit := time.Duration(p.params.SubPassTargetSecs) * time.Second
-	list, skipped, err := targets(ctx, p.m.host, &p.m.agenda, p.wanted, p.result.At)
+	list, skipped, err := targets(ctx, p.m.host, &p.m.schedule, p.wanted, p.result.At)
 	if err != nil {
 		return false, err
 	}
@@ -159,9 +160,7 @@ func (p *pass) visit(ctx context.Context, t Target) (more bool) {
 	of := &p.result.ByPolicy[t.Policy()]
 	of.Took += p.m.real.Now().Sub(began)
 	of.Add(v.Removed)
-	if t.Policy() != Message { // queues count what they remove
-		p.m.metrics.count(t.UUID(), t.Policy(), v.Removed)
-	}
+	p.m.metrics.Count(t.UUID(), t.Policy(), v.Removed)
 	p.m.metrics.Lagged(t.Policy(), &v.lags)
 	p.result.Deferred = p.result.Deferred || v.Deferred
 	if err != nil && ctx.Err() == nil { // a cancelled pass is no error of the target

@@ -1,6 +1,10 @@
-package ttl
+package monitor
 
 import (
+	"github.com/duskdb/duskdb/ttl/internal/ttltest"
+
+	"github.com/duskdb/duskdb/ttl"
+
 	"context"
 	"errors"
 	"fmt"
@@ -23,12 +27,12 @@ func at(seconds float64) string {
 
 func newTestMonitor(h Host) (*Monitor, *clock.Manual) {
 	c := clock.NewManual(t0)
-	return NewMonitor(h, Options{Clock: c, Real: c, Batch: 100}), c
+	return New(h, Options{Clock: c, Real: c, Batch: 100}), c
 }
 
 func mustPass(t *testing.T, m *Monitor) Result {
 	t.Helper()
-	r, err := m.RunPass(context.Background(), All)
+	r, err := m.RunPass(context.Background(), ttl.All)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,13 +70,13 @@ func TestDeletable(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			h := newFakeHost()
-			c := h.newColl("c", `{}`, tt.index)
-			c.put(0, tt.docs...)
+			h := newHost(t)
+			c := h.create(t, "c", `{}`, nil, tt.index)
+			c.Put(0, tt.docs...)
 			m, clk := newTestMonitor(h)
 			_ = clk.Set(t0.Add(time.Duration(tt.now * float64(time.Second))))
 			mustPass(t, m)
-			if got := c.ids(); got != tt.left {
+			if got := c.IDs(); got != tt.left {
 				t.Errorf("left %q, want %q", got, tt.left)
 			}
 			if n := m.Metrics().Passes.Load(); n != 1 {
@@ -83,14 +87,14 @@ func TestDeletable(t *testing.T) {
 }
 
 func TestClusteredPass(t *testing.T) {
-	h := newFakeHost()
-	c := h.newColl("c", `{"clusteredIndex":{"v":2,"key":{"_id":1}},"expireAfterSeconds":{"$numberLong":"10"}}`,
+	h := newHost(t)
+	c := h.create(t, "c", `{"clusteredIndex":{"v":2,"key":{"_id":1}},"expireAfterSeconds":{"$numberLong":"10"}}`, nil,
 		`{"key":{"_id":1},"name":"_id_","clustered":true,"unique":true}`)
-	c.put(0, `{"_id":`+at(0)+`}`, `{"_id":"a"}`, `{"_id":{"$date":{"$numberLong":"-86400000"}}}`, `{"_id":`+at(0.001)+`}`, `{"_id":{"$date":{"$numberLong":"0"}}}`)
+	c.Put(0, `{"_id":`+at(0)+`}`, `{"_id":"a"}`, `{"_id":{"$date":{"$numberLong":"-86400000"}}}`, `{"_id":`+at(0.001)+`}`, `{"_id":{"$date":{"$numberLong":"0"}}}`)
 	m, clk := newTestMonitor(h)
 	_ = clk.Advance(10 * time.Second)
-	if r := mustPass(t, m); r.Of(Clustered).Documents != 2 || len(c.records) != 3 {
-		t.Errorf("%d removed, left %s", r.Of(Clustered).Documents, c.ids())
+	if r := mustPass(t, m); r.Of(ttl.Clustered).Documents != 2 || c.Count() != 3 {
+		t.Errorf("%d removed, left %s", r.Of(ttl.Clustered).Documents, c.IDs())
 	}
 }
 
@@ -107,17 +111,17 @@ func TestDocumentPass(t *testing.T) {
 		{`-1`, 2000, "1 2 4 "},
 		{``, 1e9, "1 2 3 4 "},
 	} {
-		h := newFakeHost()
+		h := newHost(t)
 		options := `{}`
 		if tt.policy != "" {
 			options = `{"documentTtl":{"default":` + tt.policy + `,"invalid":"ignore","exposeTs":false}}`
 		}
-		c := h.newColl("c", options).internal(DocumentIndexes())
-		c.put(t0.UnixMilli(), `{"_id":1}`, `{"_id":2,"ttl":-1}`, `{"_id":3,"ttl":2000}`, `{"_id":4,"ttl":"x"}`)
+		c := h.create(t, "c", options, ttl.DocumentIndexes())
+		c.Put(t0.UnixMilli(), `{"_id":1}`, `{"_id":2,"ttl":-1}`, `{"_id":3,"ttl":2000}`, `{"_id":4,"ttl":"x"}`)
 		m, clk := newTestMonitor(h)
 		_ = clk.Advance(time.Duration(tt.now) * time.Second)
 		mustPass(t, m)
-		if got := c.ids(); got != tt.left {
+		if got := c.IDs(); got != tt.left {
 			t.Errorf("default %s at %d: left %q, want %q", tt.policy, tt.now, got, tt.left)
 		}
 		if m.Metrics().DeletedDocuments.Load() != 0 {
@@ -127,9 +131,9 @@ func TestDocumentPass(t *testing.T) {
 }
 
 func TestPurgeYields(t *testing.T) {
-	h := newFakeHost()
-	c := h.newColl("c", `{"documentTtl":{"default":10}}`).internal(DocumentIndexes())
-	c.put(t0.UnixMilli(), `{"_id":1}`)
+	h := newHost(t)
+	c := h.create(t, "c", `{"documentTtl":{"default":10}}`, ttl.DocumentIndexes())
+	c.Put(t0.UnixMilli(), `{"_id":1}`)
 	m, clk := newTestMonitor(h)
 	_ = clk.Advance(time.Minute)
 	for _, busy := range []struct {
@@ -137,95 +141,87 @@ func TestPurgeYields(t *testing.T) {
 		active    int
 	}{{0, 0}, {3, 3}} {
 		h.params.PurgeThreshold, h.active = busy.threshold, busy.active
-		if r := mustPass(t, m); !r.Deferred || len(c.records) != 1 {
+		if r := mustPass(t, m); !r.Deferred || c.Count() != 1 {
 			t.Errorf("%+v: purged", busy)
 		}
 	}
-	if n, err := NewRules(c.info).PendingPurge(c, clk.NowMillis()); n != 1 || err != nil {
-		t.Errorf("pending %d, %v", n, err)
-	}
+	c.View(func(coll storage.Collection) error {
+		n, err := rulesOf(coll.Info()).PendingPurge(coll, clk.NowMillis())
+		if n != 1 {
+			t.Errorf("pending %d", n)
+		}
+		return err
+	})
 	if n := m.Metrics().DeferredPasses.Load(); n != 2 {
 		t.Errorf("%d deferred passes", n)
 	}
 	h.params.PurgeThreshold = 64
-	if r := mustPass(t, m); r.Deferred || len(c.records) != 0 || m.Metrics().Purged.Load() != 1 {
+	if r := mustPass(t, m); r.Deferred || c.Count() != 0 || m.Metrics().Purged.Load() != 1 {
 		t.Error("not purged")
 	}
 }
 
 func TestLimits(t *testing.T) {
-	fill := func(h *fakeHost, name string, n int) *fakeColl {
-		c := h.newColl(name, `{}`, `{"key":{"x":1},"name":"x_1","expireAfterSeconds":0}`)
+	fill := func(h *testHost, name string, n int) *ttltest.Coll {
+		c := h.create(t, name, `{}`, nil, `{"key":{"x":1},"name":"x_1","expireAfterSeconds":0}`)
 		for i := range n {
-			c.put(0, fmt.Sprintf(`{"_id":%d,"x":%s}`, i, at(0)))
+			c.Put(0, fmt.Sprintf(`{"_id":%d,"x":%s}`, i, at(0)))
 		}
 		return c
 	}
 	t.Run("documents per visit", func(t *testing.T) {
-		h := newFakeHost()
+		h := newHost(t)
 		h.params.DeleteTargetDocs = 50
 		a, b := fill(h, "a", 120), fill(h, "b", 60)
 		var order []string
-		h.onUpdate = func() { order = append(order, fmt.Sprintf("%d/%d", len(a.records), len(b.records))) }
+		h.onUpdate = func() { order = append(order, fmt.Sprintf("%d/%d", a.Count(), b.Count())) }
 		m, _ := newTestMonitor(h)
 		r := mustPass(t, m)
 		want := "120/60 70/60 70/10 20/10 20/0" // round robin
-		if got := strings.Join(order, " "); len(a.records)+len(b.records) != 0 || got != want {
+		if got := strings.Join(order, " "); a.Count()+b.Count() != 0 || got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
-		if r.SubPasses != 1 || r.Of(Index).Documents != 180 || r.Of(Index).Keys != 180 || h.largest > 50 {
+		if r.SubPasses != 1 || r.Of(ttl.Index).Documents != 180 || r.Of(ttl.Index).Keys != 180 || h.largest > 50 {
 			t.Errorf("%+v, largest transaction %d", r, h.largest)
 		}
 	})
 	t.Run("sub-passes of no length", func(t *testing.T) {
-		h := newFakeHost()
+		h := newHost(t)
 		h.params.DeleteTargetDocs, h.params.SubPassTargetSecs = 50, 0
 		c := fill(h, "a", 120)
 		m, _ := newTestMonitor(h)
-		if r := mustPass(t, m); r.SubPasses != 3 || len(c.records) != 0 || m.Metrics().SubPasses.Load() != 3 {
-			t.Errorf("%d sub-passes, %d left", r.SubPasses, len(c.records))
+		if r := mustPass(t, m); r.SubPasses != 3 || c.Count() != 0 || m.Metrics().SubPasses.Load() != 3 {
+			t.Errorf("%d sub-passes, %d left", r.SubPasses, c.Count())
 		}
 	})
 	t.Run("time", func(t *testing.T) {
-		h := newFakeHost()
+		h := newHost(t)
 		c := fill(h, "a", 1000)
 		m, clk := newTestMonitor(h)
 		h.onUpdate = func() { _ = clk.Advance(600 * time.Millisecond) }
-		visits := 0
-		m.host = &countingHost{fakeHost: h, views: &visits}
 		mustPass(t, m)
-		if len(c.records) != 0 || visits < 5 { // two transactions each
-			t.Errorf("%d left after %d visits", len(c.records), visits)
+		if visits := 1 + h.views; c.Count() != 0 || visits < 5 { // two transactions each
+			t.Errorf("%d left after %d visits", c.Count(), visits)
 		}
 	})
 	t.Run("no batches", func(t *testing.T) {
-		h := newFakeHost()
+		h := newHost(t)
 		h.params.BatchDeletes, h.params.DeleteTargetDocs = false, 10
 		c := fill(h, "a", 250)
 		m, _ := newTestMonitor(h)
-		if mustPass(t, m); len(c.records) != 0 || h.views != 1 || h.largest > 100 {
-			t.Errorf("%d left, %d visits, %d in a transaction", len(c.records), h.views, h.largest)
+		if mustPass(t, m); c.Count() != 0 || h.views != 0 || h.largest > 100 {
+			t.Errorf("%d left, %d visits, %d in a transaction", c.Count(), 1+h.views, h.largest)
 		}
 	})
 }
 
-type countingHost struct {
-	*fakeHost
-	views *int
-}
-
-func (h *countingHost) View(ctx context.Context, c *Collection, fn func(storage.Collection, *Rules) error) error {
-	*h.views++
-	return h.fakeHost.View(ctx, c, fn)
-}
-
 func TestSkippedIndexes(t *testing.T) {
-	h := newFakeHost()
-	c := h.newColl("c", `{}`, `{"key":{"x":"hashed"},"name":"x_hashed","expireAfterSeconds":0}`)
-	c.put(0, `{"_id":1,"x":`+at(-5)+`}`)
+	h := newHost(t)
+	c := h.create(t, "c", `{}`, nil, `{"key":{"x":"hashed"},"name":"x_hashed","expireAfterSeconds":0}`)
+	c.Put(0, `{"_id":1,"x":`+at(-5)+`}`)
 	m, _ := newTestMonitor(h)
 	mustPass(t, m)
-	if m.Metrics().InvalidTTLIndexSkips.Load() != 1 || len(c.records) != 1 {
+	if m.Metrics().InvalidTTLIndexSkips.Load() != 1 || c.Count() != 1 {
 		t.Error("a hashed index is to be skipped and counted")
 	}
 }
@@ -249,18 +245,18 @@ func TestConflictsDuringPass(t *testing.T) {
 		"some records for long": {id: func(i int) bool { return i%50 == 0 }, left: 3},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newFakeHost()
-			c := h.newColl("c", `{}`, `{"key":{"x":1},"name":"x_1","expireAfterSeconds":0}`)
+			h := newHost(t)
+			c := h.create(t, "c", `{}`, nil, `{"key":{"x":1},"name":"x_1","expireAfterSeconds":0}`)
 			for i := range 150 {
-				c.put(0, fmt.Sprintf(`{"_id":%d,"x":%s}`, i, at(0)))
+				c.Put(0, fmt.Sprintf(`{"_id":%d,"x":%s}`, i, at(0)))
 			}
-			c.put(0, fmt.Sprintf(`{"_id":"kept","x":%s}`, at(0)))
+			c.Put(0, fmt.Sprintf(`{"_id":"kept","x":%s}`, at(0)))
 			h.conflicts = tt.updates
 			records := tt.records
 			h.refuse = func(d value.Doc) error {
 				switch id := d.Lookup("_id"); {
 				case id.Kind() == value.KindString:
-					return ErrKept
+					return ttl.ErrKept
 				case records > 0:
 					records--
 					return busy
@@ -269,9 +265,9 @@ func TestConflictsDuringPass(t *testing.T) {
 				}
 				return nil
 			}
-			m := NewMonitor(h, Options{Clock: clock.NewManual(t0), Batch: 100})
+			m := New(h, Options{Clock: clock.NewManual(t0), Batch: 100})
 			r := mustPass(t, m)
-			if left := len(c.records) - 1; left != tt.left || r.Errors != 0 || r.Of(Index).Documents != int64(150-left) {
+			if left := c.Count() - 1; left != tt.left || r.Errors != 0 || r.Of(ttl.Index).Documents != int64(150-left) {
 				t.Errorf("%+v, %d left, want %d", r, left, tt.left)
 			}
 			if kept := m.Metrics().Kept.Load(); kept != 1 && tt.updates < 1000 {
@@ -283,11 +279,11 @@ func TestConflictsDuringPass(t *testing.T) {
 
 // Drops and renames between two batches, a changed option, a bad target.
 func TestChangesDuringPass(t *testing.T) {
-	setup := func() (*fakeHost, *fakeColl, *Monitor) {
-		h := newFakeHost()
-		c := h.newColl("c", `{}`, `{"key":{"x":1},"name":"x_1","expireAfterSeconds":0}`)
+	setup := func() (*testHost, *ttltest.Coll, *Monitor) {
+		h := newHost(t)
+		c := h.create(t, "c", `{}`, nil, `{"key":{"x":1},"name":"x_1","expireAfterSeconds":0}`)
 		for i := range 150 {
-			c.put(0, fmt.Sprintf(`{"_id":%d,"x":%s}`, i, at(0)))
+			c.Put(0, fmt.Sprintf(`{"_id":%d,"x":%s}`, i, at(0)))
 		}
 		m, _ := newTestMonitor(h)
 		return h, c, m
@@ -302,77 +298,74 @@ func TestChangesDuringPass(t *testing.T) {
 	}
 	t.Run("drop", func(t *testing.T) {
 		h, c, m := setup()
-		h.onUpdate = second(func() { h.colls = nil })
-		if r := mustPass(t, m); r.Errors != 0 || len(c.records) != 50 {
-			t.Errorf("%d errors, %d left", r.Errors, len(c.records))
+		left := 0
+		h.onUpdate = second(func() { left = c.Count(); c.Drop() })
+		if r := mustPass(t, m); r.Errors != 0 || left != 50 {
+			t.Errorf("%d errors, %d left", r.Errors, left)
 		}
 	})
 	t.Run("drop index", func(t *testing.T) {
 		h, c, m := setup()
-		h.onUpdate = second(func() { i := *c.info; i.Indexes = nil; c.info = &i })
-		if r := mustPass(t, m); r.Errors != 0 || len(c.records) != 50 {
-			t.Errorf("%d errors, %d left", r.Errors, len(c.records))
+		h.onUpdate = second(func() { c.DropIndex("x_1") })
+		if r := mustPass(t, m); r.Errors != 0 || c.Count() != 50 {
+			t.Errorf("%d errors, %d left", r.Errors, c.Count())
 		}
 	})
 	t.Run("rename", func(t *testing.T) {
 		h, c, m := setup()
-		h.onUpdate = second(func() { i := *c.info; i.Namespace.Coll = "other"; c.info = &i })
-		if r := mustPass(t, m); r.Errors != 0 || len(c.records) != 0 {
-			t.Errorf("%d errors, %d left", r.Errors, len(c.records))
+		h.onUpdate = second(func() { c.Rename("other") })
+		if r := mustPass(t, m); r.Errors != 0 || c.Count() != 0 {
+			t.Errorf("%d errors, %d left", r.Errors, c.Count())
 		}
 	})
 	t.Run("longer", func(t *testing.T) {
 		h, c, m := setup()
-		h.onUpdate = second(func() {
-			i := *c.info
-			i.Indexes = []storage.IndexInfo{{IndexSpec: storage.IndexSpec{Name: "x_1", Spec: value.MustJSON(`{"key":{"x":1},"expireAfterSeconds":9}`)}}}
-			c.info = &i
-		})
-		if mustPass(t, m); len(c.records) != 50 {
-			t.Errorf("%d left", len(c.records))
+		h.onUpdate = second(func() { c.SetIndex(`{"key":{"x":1},"name":"x_1","expireAfterSeconds":9}`) })
+		if mustPass(t, m); c.Count() != 50 {
+			t.Errorf("%d left", c.Count())
 		}
 	})
 	t.Run("error on one target", func(t *testing.T) {
 		h, c, m := setup()
-		d := h.newColl("d", `{}`, `{"key":{"x":1},"name":"x_1","expireAfterSeconds":0}`)
-		d.put(0, `{"_id":"d","x":`+at(0)+`}`)
+		d := h.create(t, "d", `{}`, nil, `{"key":{"x":1},"name":"x_1","expireAfterSeconds":0}`)
+		d.Put(0, `{"_id":"d","x":`+at(0)+`}`)
 		h.refuse = func(doc value.Doc) error {
 			if doc.Lookup("_id").IsNumber() {
 				return errors.New("disk full")
 			}
 			return nil
 		}
-		if r := mustPass(t, m); r.Errors != 1 || len(c.records) != 150 || len(d.records) != 0 {
-			t.Errorf("%d errors, %d and %d left", r.Errors, len(c.records), len(d.records))
+		if r := mustPass(t, m); r.Errors != 1 || c.Count() != 150 || d.Count() != 0 {
+			t.Errorf("%d errors, %d and %d left", r.Errors, c.Count(), d.Count())
 		}
 	})
 	t.Run("cancelled", func(t *testing.T) {
 		h, c, m := setup()
 		ctx, cancel := context.WithCancel(context.Background())
 		h.onUpdate = cancel
-		if _, err := m.RunPass(ctx, All); !errors.Is(err, context.Canceled) || len(c.records) == 0 {
+		if _, err := m.RunPass(ctx, ttl.All); !errors.Is(err, context.Canceled) || c.Count() == 0 {
 			t.Error("went on")
 		}
 	})
 }
 
 func TestDeadLetters(t *testing.T) {
-	h := newFakeHost()
-	c := h.newColl("c", `{"onExpire":{"deadLetterTo":"gone"}}`, `{"key":{"x":1},"name":"x_1","expireAfterSeconds":10}`)
+	h := newHost(t)
+	c := h.create(t, "c", `{"onExpire":{"deadLetterTo":"gone"}}`, nil, `{"key":{"x":1},"name":"x_1","expireAfterSeconds":10}`)
 	for i := range 250 {
-		c.put(0, fmt.Sprintf(`{"_id":%d,"x":%s,"_expired":1}`, i, at(0)))
+		c.Put(0, fmt.Sprintf(`{"_id":%d,"x":%s,"_expired":1}`, i, at(0)))
 	}
 	h.refuse = func(d value.Doc) error {
 		if d.Lookup("_id").Int32()%100 == 0 {
-			return fmt.Errorf("document is invalid: %w", ErrKept)
+			return fmt.Errorf("document is invalid: %w", ttl.ErrKept)
 		}
 		return nil
 	}
 	m, clk := newTestMonitor(h)
 	_ = clk.Advance(15 * time.Second)
 	r := mustPass(t, m)
-	if got := c.ids(); got != "0 100 200 " || r.Of(Index).Kept != 3 || r.SubPasses != 1 {
-		t.Errorf("left %q, kept %d", got, r.Of(Index).Kept)
+	if got := c.IDs(); got != "0 100 200 " || r.Of(ttl.Index).Kept != 3 || r.SubPasses != 1 {
+		t.Errorf("left %q, kept %d", got, r.Of(ttl.Index).Kept)
 	}
 	want := fmt.Sprintf(`{ _id: 1, x: new Date(%d), _expired: { reason: "TTLExpiredException", policy: "ttl", index: "x_1", source: "db.c", expiredAt: new Date(%d), removedAt: new Date(%d) } }`,
 		t0.UnixMilli(), t0.UnixMilli()+10000, t0.UnixMilli()+15000)
@@ -382,57 +375,63 @@ func TestDeadLetters(t *testing.T) {
 }
 
 type fakeTarget struct {
-	Removed
+	ttl.Removed
 	visits int
 }
 
 func (f *fakeTarget) UUID() (id [16]byte) { return id }
 
-func (f *fakeTarget) Policy() Policy { return Message }
-func (f *fakeTarget) String() string { return "db.q" }
+func (f *fakeTarget) Policy() ttl.Policy { return ttl.Message }
+func (f *fakeTarget) String() string     { return "db.q" }
 func (f *fakeTarget) Sweep(_ context.Context, v *Visit) error {
 	f.visits++
 	v.Batch()
 	v.Count(f.Removed)
 	v.Yield()
-	f.Removed = Removed{}
+	f.Removed = ttl.Removed{}
 	return nil
 }
 
 func TestOtherTargetsAndReply(t *testing.T) {
-	h := newFakeHost()
-	c := h.newColl("c", `{}`, `{"key":{"x":1},"name":"x_1","expireAfterSeconds":0}`)
-	c.put(0, `{"_id":1,"x":`+at(0)+`}`)
-	q := &fakeTarget{Removed: Removed{MessagesDropped: 2, MessagesDeadLettered: 3, QueuesDropped: 1}}
+	h := newHost(t)
+	c := h.create(t, "c", `{}`, nil, `{"key":{"x":1},"name":"x_1","expireAfterSeconds":0}`)
+	c.Put(0, `{"_id":1,"x":`+at(0)+`}`)
+	q := &fakeTarget{Removed: ttl.Removed{MessagesDropped: 2, MessagesDeadLettered: 3, QueuesDropped: 1}}
 	h.targets = []Target{q}
 	m, _ := newTestMonitor(h)
-	wanted, err := ParseTargets("runExpirationPass", []string{"messageQueue"})
+	wanted, err := ttl.ParseTargets("runExpirationPass", []string{"messageQueue"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r, err := m.RunPass(context.Background(), wanted)
-	if err != nil || q.visits != 1 || len(c.records) != 1 {
-		t.Errorf("%v: %d visits, %d left", err, q.visits, len(c.records))
+	if err != nil || q.visits != 1 || c.Count() != 1 {
+		t.Errorf("%v: %d visits, %d left", err, q.visits, c.Count())
 	}
 	b := value.NewBuilder()
 	r.Append(b)
 	if got := b.Doc().JSON(); got != `{"deleted":{"ttl":0,"clustered":0,"timeseriesBuckets":0,"documentTtl":0,"messagesDropped":2,"messagesDeadLettered":3,"queuesDropped":1},"subPasses":1}` {
 		t.Error(got)
 	}
-	if _, err := ParseTargets("runExpirationPass", []string{"all"}); err == nil {
+	if _, err := ttl.ParseTargets("runExpirationPass", []string{"all"}); err == nil {
 		t.Error("an unknown target is accepted")
-	}
-	if len(TargetNames()) != 5 {
-		t.Error(TargetNames())
 	}
 }
 
-func TestSettle(t *testing.T) {
-	h := newFakeHost()
-	c := h.newColl("c", `{"documentTtl":{"default":10}}`).internal(DocumentIndexes())
-	c.put(t0.UnixMilli(), `{"_id":1}`, `{"_id":2,"ttl":100}`, `{"_id":3,"ttl":5}`)
-	r, err := NewRules(c.info).Settle(c, t0.UnixMilli()+10000, func(storage.Record, *Expired) error { return nil })
-	if err != nil || r.Documents != 2 || c.ids() != "2 " {
-		t.Errorf("%+v, %v, left %s", r, err, c.ids())
+// Passes count each removal once, by its policy, with the time since it expired.
+func TestPassesCountLags(t *testing.T) {
+	h, c := newHost(t), clock.NewManual(t0)
+	m := New(h, Options{Clock: c})
+	docs := h.create(t, "c", `{}`, nil, `{"key":{"x":1},"name":"x_1","expireAfterSeconds":0}`)
+	docs.Put(0, `{"_id":1,"x":`+at(-45)+`}`, `{"_id":2,"x":`+at(-3)+`}`, `{"_id":3,"x":`+at(60)+`}`)
+	mustPass(t, m)
+	mustPass(t, m)
+	l := m.Metrics().LagOf(ttl.Index)
+	if l.Total() != 2 || l.Millis != 48_000 || l.Quantile(0.5) != 5000 || l.Quantile(1) != 50_000 {
+		t.Errorf("%d removals, %d ms, quantiles %v and %v", l.Total(), l.Millis, l.Quantile(0.5), l.Quantile(1))
+	}
+	for p := range ttl.NumPolicies {
+		if l := m.Metrics().LagOf(p); p != ttl.Index && l.Total() != 0 {
+			t.Errorf("%d removals of %s", l.Total(), p)
+		}
 	}
 }
