@@ -90,10 +90,10 @@ func (b *Bucket) addColumn(name string) *column {
 }
 
 // column finds the column of a field. Measurements tend to have their fields
-// in the same order, so the search begins at a guess.
-func (b *Bucket) column(name string, guess int) (c *column, i int) {
-	if guess < len(b.columns) && b.columns[guess].name == name {
-		return &b.columns[guess], guess
+// in the same order, so the search begins at the likely place.
+func (b *Bucket) column(name string, likely int) (c *column, i int) {
+	if likely < len(b.columns) && b.columns[likely].name == name {
+		return &b.columns[likely], likely
 	}
 	for i := range b.columns {
 		if b.columns[i].name == name {
@@ -102,9 +102,6 @@ func (b *Bucket) column(name string, guess int) (c *column, i int) {
 	}
 	return nil, -1
 }
-
-// Count is the number of measurements.
-func (b *Bucket) Count() int { return b.count }
 
 // Fits reports whether a measurement has room in the bucket and the types of
 // its fields agree. It does not check its time and meta value.
@@ -118,18 +115,18 @@ func (b *Bucket) Fits(d value.Doc) bool {
 
 // Append adds a measurement.
 func (b *Bucket) Append(d value.Doc) {
-	guess := 0
+	likely := 0
 	for it := d.Iter(); it.Next(); {
 		name := it.Key()
 		if name == b.o.MetaField && name != "" {
 			continue
 		}
-		col, i := b.column(name, guess)
+		col, i := b.column(name, likely)
 		if col == nil {
 			col, i = b.addColumn(strings.Clone(name)), len(b.columns)-1
 			b.size += 3*len(name) + 30
 		}
-		guess = i + 1
+		likely = i + 1
 		if col.rows > b.count {
 			continue // the measurement has the field twice
 		}
@@ -239,13 +236,4 @@ func Count(o *Options, d value.Doc) (int, error) {
 		return 0, err
 	}
 	return rows(data, o.TimeField), nil
-}
-
-// Pack returns a bucket with the given measurements.
-func Pack(o *Options, minimum int64, meta value.Value, docs []value.Doc, c value.Collator) value.Doc {
-	b := NewBucket(o, minimum, meta, c)
-	for _, d := range docs {
-		b.Append(d)
-	}
-	return b.Doc()
 }

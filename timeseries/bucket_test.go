@@ -239,7 +239,7 @@ func TestCompressSaves(t *testing.T) {
 	if got, err := Expand(d); err != nil || &got[0] != &d[0] {
 		t.Error("a plain bucket is copied")
 	}
-	small := Pack(seconds, 0, value.Value{}, docs(`{"t":{"$date":{"$numberLong":"5"}}}`), nil)
+	small := pack(seconds, 0, value.Value{}, docs(`{"t":{"$date":{"$numberLong":"5"}}}`), nil)
 	if got := Compress(small); len(got) > len(small) {
 		t.Error("a small bucket grows")
 	}
@@ -371,4 +371,13 @@ func BenchmarkInsert(b *testing.B) {
 func quote(s string) string {
 	b, _ := json.Marshal(s)
 	return string(b)
+}
+
+// pack returns a bucket with the given measurements.
+func pack(o *Options, minimum int64, meta value.Value, docs []value.Doc, c value.Collator) value.Doc {
+	b := NewBucket(o, minimum, meta, c)
+	for _, d := range docs {
+		b.Append(d)
+	}
+	return b.Doc()
 }

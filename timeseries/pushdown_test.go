@@ -43,7 +43,7 @@ func TestPushdownFilter(t *testing.T) {
 }
 
 func TestMayMatch(t *testing.T) {
-	bucket := Pack(seconds, 0, value.Value{}, docs(
+	bucket := pack(seconds, 0, value.Value{}, docs(
 		`{"t":{"$date":{"$numberLong":"5000"}},"a":5,"s":"k","mixed":1,"d":{"e":2},"l":[1,9]}`,
 		`{"t":{"$date":{"$numberLong":"9000"}},"a":9,"s":"p","mixed":"x","d":{"e":4},"l":[5]}`), nil)
 	for filter, want := range map[string]bool{
@@ -101,7 +101,7 @@ func TestPushdownIsSound(t *testing.T) {
 		if meta != "" {
 			m = field(meta)
 		}
-		bucket := Pack(seconds, 0, m, in, nil)
+		bucket := pack(seconds, 0, m, in, nil)
 		out, err := Unpack(seconds, bucket)
 		if err != nil {
 			t.Fatal(err)

@@ -14,8 +14,8 @@ type reopener struct {
 	index string // "": none
 }
 
-// mostTried limits the buckets that are tried.
-const mostTried = 8
+// maxTried limits the buckets that are tried.
+const maxTried = 8
 
 // reopenFor reopens a stored bucket with room for a measurement.
 func (in *inserter) reopenFor(t int64, d value.Doc) error {
@@ -38,7 +38,7 @@ func (in *inserter) reopenFor(t int64, d value.Doc) error {
 	var records []storage.Record
 	err := in.coll.ScanRecords(in.reopen.index, keys, func(_ []byte, r storage.Record) bool {
 		records = append(records, r)
-		return len(records) < mostTried
+		return len(records) < maxTried
 	})
 	if err != nil {
 		return err

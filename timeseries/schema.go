@@ -6,17 +6,17 @@ import "github.com/duskdb/duskdb/value"
 // far: a field that changes its type closes the bucket, as in mongod. Numbers of
 // all types are one type, and so is what a field has not been yet.
 func (b *Bucket) takes(d value.Doc) bool {
-	guess := 0
+	likely := 0
 	for it := d.Iter(); it.Next(); {
 		name := it.Key()
 		if name == b.o.MetaField && name != "" {
 			continue
 		}
-		col, i := b.column(name, guess)
+		col, i := b.column(name, likely)
 		if col == nil {
 			continue
 		}
-		guess = i + 1
+		likely = i + 1
 		if !sameSchema(col.max.v, it.Value()) {
 			return false
 		}
