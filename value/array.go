@@ -54,8 +54,8 @@ func (a *ArrayBuilder) open() {
 // array take.
 func ArrayNames(n int) int {
 	size := 2 * n // a digit and the zero byte
-	for least := 10; least < n; least *= 10 {
-		size += n - least
+	for first := 10; first < n; first *= 10 {
+		size += n - first
 	}
 	return size
 }

@@ -114,12 +114,12 @@ func (v *validator) payload(k Kind, b []byte, depth int) (int, error) {
 }
 
 // prefix reads a length that counts itself.
-func (v *validator) prefix(b []byte, least int) (int, error) {
+func (v *validator) prefix(b []byte, minimum int) (int, error) {
 	if len(b) < 4 {
 		return 0, v.fail(b, "length is cut short")
 	}
 	n := int64(binary.LittleEndian.Uint32(b))
-	if n < int64(least) || n > int64(len(b)) {
+	if n < int64(minimum) || n > int64(len(b)) {
 		return 0, v.fail(b, "incorrect BSON length")
 	}
 	return int(n), nil

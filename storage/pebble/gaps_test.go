@@ -16,7 +16,7 @@ func TestConformanceWithGaps(t *testing.T) {
 		t.Skip("the same as TestConformance, with other ids")
 	}
 	storagetest.Run(t, func(tb testing.TB, dir string, ix storage.Indexer) storage.Engine {
-		e, err := Open(Options{Path: dir, Indexer: ix, CacheBytes: 32 << 20, far: 1})
+		e, err := Open(Options{Path: dir, Indexer: ix, CacheBytes: 32 << 20, gapKeys: 1})
 		must(tb, err)
 		return e
 	})
@@ -66,7 +66,7 @@ func TestFlatExpiry(t *testing.T) {
 				t.Errorf("the first is %d, want %d", got, want)
 			}
 		}
-		if n := walked.Load(); n > 3*farKeys {
+		if n := walked.Load(); n > 3*defaultGapKeys {
 			t.Errorf("part %d: looks walked over %d keys", part, n)
 		}
 		late(t, e, records+part)
@@ -74,7 +74,7 @@ func TestFlatExpiry(t *testing.T) {
 		if last++; first(t, e, "t") != last || expire(t, e, 1) != 1 || first(t, e, "t") != want {
 			t.Error("a late record is not the first, or not removed")
 		}
-		if n := walked.Load(); n > 3*farKeys {
+		if n := walked.Load(); n > 3*defaultGapKeys {
 			t.Errorf("part %d: with a late record %d keys", part, n)
 		}
 	}
@@ -116,7 +116,7 @@ func TestFlatQueue(t *testing.T) {
 		}))
 	}
 	// A look walks over those that were removed since the last gap was noted.
-	if n := walked.Load(); n > 2*records*farKeys {
+	if n := walked.Load(); n > 2*records*defaultGapKeys {
 		t.Errorf("%d keys", n)
 	}
 }

@@ -66,7 +66,7 @@ type Options struct {
 	// Logger receives messages about background work.
 	Logger   func(format string, args ...any)
 	readOnly bool                                   // nothing is written; for Check
-	far      int                                    // the option of kv.Options; farKeys if 0
+	gapKeys  int                                    // the option of kv.Options; defaultGapKeys if 0
 	walked   func(keys int)                         // called when an iterator is closed; may be nil
 	usage    func() (total, free uint64, err error) // use of the disk; nil: the file system's
 }
@@ -85,16 +85,16 @@ func (o *Options) setDefaults() {
 	if o.FileMode == 0 {
 		o.FileMode = datadir.OwnFile
 	}
-	if o.far == 0 {
-		o.far = farKeys
+	if o.gapKeys == 0 {
+		o.gapKeys = defaultGapKeys
 	}
 	if o.Logger == nil {
 		o.Logger = func(string, ...any) {}
 	}
 }
 
-// farKeys is over how many deleted keys a scan may walk each time.
-const farKeys = 64
+// defaultGapKeys is the number of deleted keys that a scan may walk over each time.
+const defaultGapKeys = 64
 
 // valueCacheBytes is the part of the cache for single records.
 func (o *Options) valueCacheBytes() int64 { return o.CacheBytes / 8 }
@@ -125,7 +125,7 @@ func Open(opts Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := kv.Open(s, kv.Options{Name: "pebble", Persistent: s.persistent(), Indexer: opts.Indexer, ValueCacheBytes: opts.valueCacheBytes(), ReadOnly: opts.readOnly, GapKeys: opts.far, RetrySingly: noSpace})
+	e, err := kv.Open(s, kv.Options{Name: "pebble", Persistent: s.persistent(), Indexer: opts.Indexer, ValueCacheBytes: opts.valueCacheBytes(), ReadOnly: opts.readOnly, GapKeys: opts.gapKeys, RetrySingly: noSpace})
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

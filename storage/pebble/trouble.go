@@ -20,8 +20,8 @@ import (
 const (
 	// retryPause is how long Pebble's own work waits after a failure.
 	retryPause = time.Second
-	// sayAgain is the least time between two messages about the same thing.
-	sayAgain = time.Minute
+	// repeatAfter is the shortest time between two messages about the same thing.
+	repeatAfter = time.Minute
 )
 
 // trouble knows what of Pebble's own work has failed, and has the listeners
@@ -114,7 +114,7 @@ func (t *trouble) say(kind, format string, args ...any) bool {
 	now := t.clock.Now()
 	t.mu.Lock()
 	last, again := t.said[kind]
-	pass := !again || now.Sub(last) >= sayAgain
+	pass := !again || now.Sub(last) >= repeatAfter
 	if pass {
 		if t.said == nil {
 			t.said = map[string]time.Time{}

@@ -261,15 +261,15 @@ func jobsOf(list []string) []byte {
 	return a.value()
 }
 
-// leased notes the jobs that a beat sent at some time has got, of those that it asked for.
-// What was asked for since stays as it is.
-func (m *members) leased(asked, got []string, at time.Duration) {
+// leased notes which of the jobs that a beat requested it was granted; at is when it was sent.
+// Jobs requested since stay as they are.
+func (m *members) leased(requested, granted []string, at time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, job := range asked {
+	for _, job := range requested {
 		m.wanted[job] = time.Time{}
 	}
-	for _, job := range got {
+	for _, job := range granted {
 		m.wanted[job] = m.begun.Add(at + leaseTime - margin/2)
 	}
 }
@@ -292,7 +292,7 @@ func (m *members) lease(job string) bool {
 	return m.ask(job)
 }
 
-// ask tries to get the lease of a job that was not asked for before.
+// ask tries to get the lease of a job that was not requested before.
 func (m *members) ask(job string) bool {
 	ctx, end := context.WithTimeout(m.s.life, beat)
 	defer end()

@@ -200,8 +200,8 @@ type loader struct {
 	done     Totals
 }
 
-// mostBytes bounds a document of a sequence: the largest has one record.
-const mostBytes = 17 << 20
+// maxBytes bounds a document of a sequence: the largest has one record.
+const maxBytes = 17 << 20
 
 // read reads the next document.
 func (l *loader) read() (value.Doc, error) {
@@ -210,7 +210,7 @@ func (l *loader) read() (value.Doc, error) {
 		return nil, cut(err)
 	}
 	n := int(binary.LittleEndian.Uint32(head[:]))
-	if n < 5 || n > mostBytes {
+	if n < 5 || n > maxBytes {
 		return nil, errDamaged
 	}
 	if cap(l.buf) < n {
