@@ -1,7 +1,6 @@
 package timeseries
 
 import (
-	"math"
 	"strings"
 
 	"github.com/duskdb/duskdb/internal/mongoerr"
@@ -284,16 +283,4 @@ func floorDiv(a, b int64) int64 {
 		q--
 	}
 	return q
-}
-
-// plus adds without leaving the range of dates.
-func plus(a, b int64) int64 {
-	switch s := a + b; {
-	case b > 0 && s < a:
-		return math.MaxInt64
-	case b < 0 && s > a:
-		return math.MinInt64
-	default:
-		return s
-	}
 }

@@ -335,11 +335,11 @@ func (t *timeBounds) narrow(op compareOp, ms int64) {
 	case opEq:
 		t.after, t.until = max(t.after, ms), min(t.until, ms)
 	case opGt:
-		t.after = max(t.after, plus(ms, 1))
+		t.after = max(t.after, value.AddClamped(ms, 1))
 	case opGte:
 		t.after = max(t.after, ms)
 	case opLt:
-		t.until = min(t.until, plus(ms, -1))
+		t.until = min(t.until, value.AddClamped(ms, -1))
 	case opLte:
 		t.until = min(t.until, ms)
 	}
@@ -352,13 +352,13 @@ func (t *timeBounds) conditions(field string, span int64) (out []value.Doc) {
 	if t.after > math.MinInt64 {
 		hi.Date("$gte", t.after)
 		if span > 0 {
-			lo.Date("$gt", plus(t.after, -span))
+			lo.Date("$gt", value.AddClamped(t.after, -span))
 		}
 	}
 	if t.until < math.MaxInt64 {
 		lo.Date("$lte", t.until)
 		if span > 0 {
-			hi.Date("$lt", plus(t.until, span))
+			hi.Date("$lt", value.AddClamped(t.until, span))
 		}
 	}
 	if d := lo.Doc(); !d.IsEmpty() {

@@ -31,7 +31,7 @@ func (in *inserter) reopenFor(t int64, d value.Doc) error {
 	}
 	prefix := value.AppendKey(nil, meta)
 	keys := storage.KeyRange{
-		Lo:      value.AppendKey(append([]byte(nil), prefix...), value.DateTime(plus(t, -in.o.MaxSpan*1000+1))),
+		Lo:      value.AppendKey(append([]byte(nil), prefix...), value.DateTime(value.AddClamped(t, -in.o.MaxSpan*1000+1))),
 		Hi:      append(value.AppendKey(append([]byte(nil), prefix...), value.DateTime(t)), 0xff),
 		Reverse: true,
 	}

@@ -31,7 +31,7 @@ func (l *ExpiryIndex) extended(coll storage.Collection) (bool, error) {
 // of the extended range, those whose minimum does not lie within it are
 // judged one by one, see bucketExpired.
 func (l *ExpiryIndex) bucketDue(now int64, extended bool) []storage.KeyRange {
-	until := minus(now, l.After)
+	until := value.AddClamped(now, -l.After)
 	if !extended {
 		r, ok := l.between(math.MinInt64, until)
 		return list(r, ok)
@@ -39,7 +39,7 @@ func (l *ExpiryIndex) bucketDue(now int64, extended bool) []storage.KeyRange {
 	before, ok := l.between(math.MinInt64, max(until, -1))
 	out := list(before, ok)
 	// Near and above the wrap, the true maximum decides.
-	late, ok := l.between(max((wrap*1000)-l.span, until+1), minus(now, l.After-l.span))
+	late, ok := l.between(max((wrap*1000)-l.span, until+1), value.AddClamped(now, l.span-l.After))
 	return append(out, list(late, ok)...)
 }
 
@@ -54,9 +54,9 @@ func list(r storage.KeyRange, ok bool) []storage.KeyRange {
 func (l *ExpiryIndex) bucketExpired(d value.Doc, now int64) bool {
 	maximum := d.Lookup("control").Doc().Lookup("max").Doc().Lookup(l.time)
 	keep := l.After - l.span // expireAfterSeconds
-	if maximum.Kind() != value.KindDateTime || maximum.DateTime() > minus(now, keep) {
+	if maximum.Kind() != value.KindDateTime || maximum.DateTime() > value.AddClamped(now, -keep) {
 		return false
 	}
 	seconds := int64(d.Lookup("_id").ObjectID().Seconds())
-	return seconds <= floorSeconds(minus(now, l.After)) || seconds >= wrap-l.span/1000
+	return seconds <= floorSeconds(value.AddClamped(now, -l.After)) || seconds >= wrap-l.span/1000
 }

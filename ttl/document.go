@@ -88,7 +88,7 @@ func (p *DocumentPolicy) ExpiresAt(r *storage.Record) (ms int64, ok bool) {
 	if seconds < 0 {
 		return 0, false
 	}
-	ms = plus(floorSeconds(r.TS)*1000, seconds*1000)
+	ms = value.AddClamped(floorSeconds(r.TS)*1000, seconds*1000)
 	return ms, p.Until == 0 || ms <= p.Until
 }
 

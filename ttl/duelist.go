@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
 )
 
 // DueRecord is a record and when it falls due.
@@ -45,7 +46,7 @@ func (d *DueList) Add(coll storage.Collection, rules *Rules) error {
 		}
 		from := l.From
 		if l.Policy == Document {
-			from = max(from, minus(d.Now, l.After)+1)
+			from = max(from, value.AddClamped(d.Now, -l.After)+1)
 		}
 		one := DueRecord{Info: coll.Info(), Policy: l.Policy, Lane: forecastNames[l.Index]}
 		if one.Lane == "" && l.Policy != TimeSeries {

@@ -51,7 +51,7 @@ func (l *ExpiryIndex) expiry(x storage.Index, rec storage.Record) (e Expiry, ok 
 		if !isDate || date < l.From || ok && date >= e.Date {
 			continue
 		}
-		e, ok = Expiry{By: l, At: plus(date, l.After), Date: date}, true
+		e, ok = Expiry{By: l, At: value.AddClamped(date, l.After), Date: date}, true
 	}
 	if ok && l.buckets() && (e.Date < 0 || e.Date >= wrap*1000) {
 		e = l.lateExpiry(e, rec)
@@ -63,9 +63,9 @@ func (l *ExpiryIndex) expiry(x storage.Index, rec storage.Record) (e Expiry, ok 
 func (l *ExpiryIndex) lateExpiry(e Expiry, rec storage.Record) Expiry {
 	date := rec.Doc.Lookup("control").Doc().Lookup("max").Doc().Lookup(l.time)
 	e.Date, e.Late = date.DateTime(), true
-	e.At = plus(e.Date, l.After-l.span)
+	e.At = value.AddClamped(e.Date, l.After-l.span)
 	if seconds := int64(rec.Doc.Lookup("_id").ObjectID().Seconds()); seconds < wrap-l.span/1000 {
-		e.At = max(e.At, plus(seconds*1000, l.After))
+		e.At = max(e.At, value.AddClamped(seconds*1000, l.After))
 	}
 	return e
 }

@@ -31,7 +31,7 @@ func (l *ExpiryIndex) due(now int64) (r storage.KeyRange, ok bool) {
 	if l.until != 0 {
 		now = min(now, l.until)
 	}
-	return l.between(l.From, minus(now, l.After))
+	return l.between(l.From, value.AddClamped(now, -l.After))
 }
 
 // between returns the keys of dates, both ends included, oldest first.
@@ -63,7 +63,7 @@ func (l *ExpiryIndex) between(from, until int64) (r storage.KeyRange, ok bool) {
 // instant returns the expiry of the record with a key.
 func (l *ExpiryIndex) instant(key []byte) (ms int64, ok bool) {
 	date, ok := l.date(key)
-	return plus(date, l.After), ok
+	return value.AddClamped(date, l.After), ok
 }
 
 // date reads the date at the beginning of a key.

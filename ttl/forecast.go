@@ -95,7 +95,7 @@ func (l *ExpiryIndex) forecast(coll storage.Collection, h Horizon) (Forecast, er
 	}
 	until := int64(math.MaxInt64)
 	if datesOnly { // the rest is counted without a scan
-		until = minus(plus(h.Now, h.Length), l.After)
+		until = value.AddClamped(value.AddClamped(h.Now, h.Length), -l.After)
 	}
 	keys, ok := l.between(l.From, until)
 	if !ok {

@@ -30,7 +30,7 @@ func (l *Lags) Observe(millis int64) {
 	millis = max(millis, 0) // the clock may have been reset
 	bucket, _ := slices.BinarySearch(lagBounds[:], millis)
 	l.Counts[bucket]++
-	l.Millis = plus(l.Millis, millis)
+	l.Millis = value.AddClamped(l.Millis, millis)
 }
 
 // Add adds the removals of o.
@@ -38,7 +38,7 @@ func (l *Lags) Add(o *Lags) {
 	for i, n := range o.Counts {
 		l.Counts[i] += n
 	}
-	l.Millis = plus(l.Millis, o.Millis)
+	l.Millis = value.AddClamped(l.Millis, o.Millis)
 }
 
 // Total counts the removals.

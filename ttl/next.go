@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
 )
 
 // When something falls due next: in an index, in a collection, by one policy. Each of these
@@ -50,15 +51,15 @@ func (l *ExpiryIndex) first(coll storage.Collection, from int64) (at int64, ok b
 // bucketNext is the instant before which no bucket can be due, if the first one of the
 // index expires at an instant by its minimum alone.
 func (l *ExpiryIndex) bucketNext(at int64) int64 {
-	if minus(at, l.After) < 0 {
+	if value.AddClamped(at, -l.After) < 0 {
 		return math.MinInt64
 	}
-	return min(at, plus(wrap*1000-l.span, l.After-l.span))
+	return min(at, value.AddClamped(wrap*1000-l.span, l.After-l.span))
 }
 
 // after returns the first due instant after now; ok is false if there is none.
 func (l *ExpiryIndex) after(coll storage.Collection, now int64) (at int64, ok bool, err error) {
-	from := minus(now, l.After)
+	from := value.AddClamped(now, -l.After)
 	if from < math.MaxInt64 {
 		from++
 	}

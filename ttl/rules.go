@@ -87,7 +87,7 @@ func bucketRule(p Policy, index string, seconds int64, series value.Doc) ExpiryI
 	span := milliseconds(series.Lookup("bucketMaxSpanSeconds").SafeInt64())
 	return ExpiryIndex{
 		Policy: p, Index: index, From: math.MinInt64,
-		After: plus(milliseconds(seconds), span), span: span, time: series.Lookup("timeField").Str(),
+		After: value.AddClamped(milliseconds(seconds), span), span: span, time: series.Lookup("timeField").Str(),
 	}
 }
 

@@ -98,19 +98,3 @@ func milliseconds(seconds int64) int64 {
 	}
 	return seconds * 1000
 }
-
-// minus is a-b, for b of at least 0, stopping at the smallest number.
-func minus(a, b int64) int64 {
-	if d := a - b; d <= a {
-		return d
-	}
-	return math.MinInt64
-}
-
-// plus is a+b, for b of at least 0, stopping at the largest number.
-func plus(a, b int64) int64 {
-	if s := a + b; s >= a {
-		return s
-	}
-	return math.MaxInt64
-}

@@ -233,3 +233,15 @@ func numberWidth(k Kind) int {
 	}
 	return 0
 }
+
+// AddClamped is a+b, or the nearest number if that is none of 64 bits.
+func AddClamped(a, b int64) int64 {
+	switch s := a + b; {
+	case b > 0 && s < a:
+		return math.MaxInt64
+	case b < 0 && s > a:
+		return math.MinInt64
+	default:
+		return s
+	}
+}

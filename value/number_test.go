@@ -142,3 +142,14 @@ func TestInt64DecimalRoundTrip(t *testing.T) {
 		}
 	})
 }
+
+func TestAddClamped(t *testing.T) {
+	for _, x := range [][3]int64{
+		{1, 2, 3}, {1, -2, -1}, {math.MaxInt64, 0, math.MaxInt64}, {math.MaxInt64, 1, math.MaxInt64}, {math.MinInt64, -1, math.MinInt64},
+		{math.MinInt64, math.MaxInt64, -1}, {-1, math.MinInt64, math.MinInt64}, {0, math.MinInt64, math.MinInt64},
+	} {
+		if got := value.AddClamped(x[0], x[1]); got != x[2] {
+			t.Errorf("%d + %d = %d, want %d", x[0], x[1], got, x[2])
+		}
+	}
+}
