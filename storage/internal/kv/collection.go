@@ -346,6 +346,9 @@ func (t *Tx) FindHolder(c *Coll, x *Index, order []byte) (id storage.RecordID, e
 	if t.Cluster != nil {
 		return t.Cluster.Holder(c, x, order)
 	}
+	if t.mem != nil {
+		return t.mem.Find(c.Num, x.Num, x.Maker, order), nil
+	}
 	if x.MaxKey == nil {
 		if x.MaxKey, err = t.greatest(t.Ctx, c, x); err != nil {
 			return 0, err

@@ -138,15 +138,8 @@ func (r reader) Find(ctx context.Context, c *Coll, x *Index, key []byte) (id sto
 // greatest returns the key of the last entry of an index, of a unique one the
 // Order. It is empty if there are no entries.
 func (r reader) greatest(ctx context.Context, c *Coll, x *Index) ([]byte, error) {
-	key, err := []byte{}, error(nil)
-	if r.mem != nil {
-		r.mem.EachEntry(c.Num, x.Num, storage.KeyRange{Reverse: true}, func(k []byte, _ storage.RecordID) bool {
-			key = append(key, k...)
-			return false
-		})
-		return key, nil
-	}
 	it := r.scan(ctx, IndexSpan(c.Num, x.Num), true)
+	key, err := []byte{}, error(nil)
 	if it.Next() {
 		if key = append(key, it.Key()[entryPrefix:]...); !x.rowPerOrder {
 			key, _, err = parseEntry(nil, key)

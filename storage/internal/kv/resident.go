@@ -49,6 +49,9 @@ type Fork interface {
 	UndoIndex(num, index uint32)
 	// DropCollection removes all records of a collection, and all of its entries.
 	DropCollection(num uint32)
+	// Repack moves entries together, from a place on, about so many lists of them as are
+	// asked for. It returns where to go on, if there is more, and whether it has moved any.
+	Repack(from Place, lists int) (next Place, more, changed bool)
 }
 
 // Build says which indexes of a collection are to be made.

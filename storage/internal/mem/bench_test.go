@@ -119,6 +119,24 @@ func BenchmarkInsert1(b *testing.B)       { benchInsert(b, 1, three[:1]...) }
 func BenchmarkInsert16(b *testing.B)      { benchInsert(b, 16, three[:1]...) }
 func BenchmarkInsert16Three(b *testing.B) { benchInsert(b, 16, three...) }
 
+// BenchmarkInsertMany inserts 100 documents in a commit.
+func BenchmarkInsertMany(b *testing.B) {
+	old, now := both(b, 100_000, 200, three[:1]...)
+	ins := func(e storage.Engine) func(int, int64) error {
+		return func(_ int, n int64) error {
+			return shared(e, func(c storage.Collection) error {
+				for i := range 100 {
+					if _, err := c.Insert(doc(100_000+int(n)*100+i, 200), 1); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+	}
+	versus.Run(b, 4, 1000, ins(old), ins(now))
+}
+
 func benchUpdate(b *testing.B, workers int, specs ...storage.IndexSpec) {
 	old, now := both(b, 100_000, 200, specs...)
 	up := func(e storage.Engine) func(int, int64) error {

@@ -1,6 +1,48 @@
 package mem
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/duskdb/duskdb/storage/internal/kv"
+)
+
+// Repack implements kv.Fork.
+func (f *Fork) Repack(from kv.Place, lists int) (next kv.Place, more, changed bool) {
+	f.base.colls.Each(from.Num, func(num uint32, c *collection) bool {
+		for _, x := range c.byNumber() {
+			at := entry{}
+			if num == from.Num && x.num < from.Index {
+				continue
+			} else if num == from.Num && x.num == from.Index {
+				at = entry{string(from.Key), from.ID}
+			}
+			t, to, rest := x.entries.repack(at, lists)
+			if t != nil {
+				y := f.own(num).find(x.num)
+				y.entries, y.forked, changed = t, true, true
+			}
+			if rest {
+				next, more = kv.Place{Num: num, Index: x.num, Key: []byte(to.key), ID: to.id}, true
+				return false
+			}
+			if lists -= x.entries.leaves(); lists <= 0 {
+				next, more = kv.Place{Num: num, Index: x.num + 1}, true
+				return false
+			}
+		}
+		return true
+	})
+	return next, more, changed
+}
+
+// byNumber are the indexes in the order of their numbers.
+func (c *collection) byNumber() []index {
+	return slices.SortedFunc(slices.Values(c.indexes), func(a, b index) int { return int(int64(a.num) - int64(b.num)) })
+}
+
+// leaves is about how many leaves a tree has.
+func (t *entries) leaves() int { return t.n/leafFill + 1 }
 
 // repack returns a version in which leaves, from the one on to which an entry belongs, lie
 // together; nil if they do already. It copies about as many as are asked for, and returns
