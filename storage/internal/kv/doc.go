@@ -19,8 +19,9 @@
 //  1. An Update takes the writer's token and begins on the writer's state, which
 //     is the one after the last commit.
 //  2. It keeps its writes in an [Overlay], in the order of their keys, and reads
-//     the snapshot through it. A collection that it writes to becomes a clone of
-//     its own ([Tx.Own]).
+//     the snapshot through it. If the store has its data in memory, it writes into a
+//     [Fork] of the snapshot instead, and reads that. A collection that it writes to
+//     becomes a clone of its own ([Tx.Own]).
 //  3. Commit hands the store one write set: the writes, the statistics of each
 //     collection that has changed, and the ranges that are gone. As one Update runs
 //     at a time, a write set needs no conditions. The state after it becomes the
@@ -49,6 +50,15 @@
 // An index that is prepared beside writers is written into the store under a
 // number that the catalog does not know yet, and a mark says so: opening the
 // store removes what a crash has left of it.
+// In memory it is made as a whole, beside writers, and put into the latest state in one step.
+//
+// # A store in memory
+//
+// A snapshot that is a [Resident] one is asked for records and entries by the numbers of
+// collections and indexes, and no key is made for that. A unique index has entries as any
+// other has, there is no value cache, and there are no gaps. What such a store has can be
+// made of descriptions and records ([Rebuild]), which are all that a log before it needs
+// ([WriteSet.Logged]).
 //
 // # Reading
 //

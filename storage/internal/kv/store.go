@@ -7,7 +7,9 @@ import (
 )
 
 // Store is an ordered key-value store, which one engine uses. Its errors reach
-// the callers of the engine. Slices passed to it are not kept.
+// the callers of the engine. Slices passed to it are not kept, but for the values of
+// records, descriptions and statistics by a store whose snapshots are [Resident] ones: these
+// never change.
 type Store interface {
 	// Snapshot returns the latest state. Only the engine's writer calls it.
 	Snapshot() (Snapshot, error)
@@ -30,7 +32,8 @@ type Store interface {
 // Snapshot is a state of the store that does not change. It is safe for
 // concurrent use.
 type Snapshot interface {
-	// Get reads a value, which belongs to the caller; nil if there is no such key.
+	// Get reads a value, which belongs to the caller, unless the snapshot is a [Resident]
+	// one; nil if there is no such key.
 	Get(ctx context.Context, key []byte) ([]byte, error)
 	// GetMany reads values in the order of keys, and calls fn with the position of
 	// each key that exists until fn returns false. The value belongs to fn.
@@ -55,7 +58,10 @@ type Iterator interface {
 }
 
 // WriteSet is what a commit changes: first the writes, then the removal of
-// ranges, each of which lies before the writes that follow it in time.
+// ranges, each of which lies before the writes that follow it in time. A range is all of
+// an index, or all that a collection has but its description. For a store in memory the
+// writes do not have the entries, which are in the fork, and the records only so that a log
+// can have them: see [WriteSet.Logged].
 type WriteSet struct {
 	Writes []Write
 	Drops  []Span
