@@ -104,7 +104,8 @@ func (ch *Change) collectRecords(t *Tx, w *WriteSet) {
 	ch.written = slices.Compact(ch.written)
 	ch.first = len(w.Writes)
 	for _, id := range ch.written {
-		t.Scratch.key = AppendRecordKey(t.Scratch.key[:0], ch.After.Num, id)
-		w.Writes = append(w.Writes, Write{t.arena.keep(t.Scratch.key), t.fork.Record(ch.After.Num, id)})
+		start := len(t.Scratch.keys)
+		t.Scratch.keys = AppendRecordKey(t.Scratch.keys, ch.After.Num, id)
+		w.Writes = append(w.Writes, Write{t.Scratch.keys[start:len(t.Scratch.keys):len(t.Scratch.keys)], t.fork.Record(ch.After.Num, id)})
 	}
 }

@@ -47,6 +47,7 @@ type Tx struct {
 type Scratch struct {
 	diffs  []keydiff.Change
 	key    []byte
+	keys   []byte // of the records of a commit in memory, one behind the other
 	Writes WriteSet
 }
 
@@ -64,8 +65,9 @@ func (s *Scratch) Release() {
 	clear(s.Writes.Drops)
 	s.Writes.Writes, s.Writes.Drops, s.Writes.Fresh = s.Writes.Writes[:0], s.Writes.Drops[:0], nil
 	s.Writes.Quotes, s.Writes.Fork = s.Writes.Quotes[:0], nil
+	s.keys = s.keys[:0]
 	if cap(s.Writes.Writes) > 1<<12 {
-		s.Writes = WriteSet{}
+		s.Writes, s.keys = WriteSet{}, nil
 	}
 }
 
