@@ -127,6 +127,9 @@ func (e *Engine) rotate(ctx context.Context) (c cut, err error) {
 		return c, err
 	}
 	old := e.log
+	if old.broken != nil { // since the caller looked
+		return c, old.broken
+	}
 	c = cut{state: e.store.snapshot(), after: old.seq, number: old.next}
 	next, file, err := e.follow(c)
 	if err != nil {
