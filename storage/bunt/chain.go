@@ -52,25 +52,26 @@ func segmentPath(base string, number uint32) string {
 }
 
 // openChain opens the files of a log. It returns os.ErrNotExist if there are none, and a
-// DamageError with the chain if one is missing.
+// DamageError with the chain of the others if one is missing.
 func openChain(base string, flag int) (*chain, error) {
 	c := &chain{base: base}
 	numbers, err := numbersOf(base)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.open(0, flag); err != nil {
-		if errors.Is(err, os.ErrNotExist) && len(numbers) > 0 {
-			err = &DamageError{Path: base, Missing: true}
+	var missing error
+	var hd header
+	next := uint32(1)
+	if err := c.open(0, flag); err == nil {
+		if base, ok := headerOf(c.segments[0].file); ok {
+			hd, next = base, base.next
 		}
+	} else if errors.Is(err, os.ErrNotExist) && len(numbers) > 0 {
+		missing = &DamageError{Path: base, Missing: true}
+		next = numbers[0]
+	} else {
 		return nil, err
 	}
-	hd, ok := headerOf(c.segments[0].file)
-	next := hd.next
-	if !ok {
-		next = 1
-	}
-	var missing error
 	miss := func() {
 		if missing == nil {
 			missing = &DamageError{Path: segmentPath(base, next), Offset: c.size, Missing: true}

@@ -11,6 +11,7 @@ import (
 type scanned struct {
 	header bool
 	base   header   // of the first file
+	passed bool     // the file behind a base that stands for others was reached
 	nonce  uint64   // of the file read last
 	seq    uint64   // of the last complete group
 	good   int64    // where it ends in the chain
@@ -115,8 +116,10 @@ func scanLog(c *chain, p *progress, apply func([]op) error) (scanned, error) {
 	found, err := scanFile(c.reader(), p, apply)
 	last := c.last()
 	incomplete := found.good < last.begin || // which was written before the last file was made
-		found.cut > 0 && last.number == 0 && found.base.after > 0 || // which was written before it got its name
 		found.good == last.begin && last.number > 0 && last.size > headerBytes // whose header was written before anything else
+	if err == nil && found.base.after > 0 && !found.passed && !found.clean { // it was whole when it got its name
+		return found, &DamageError{Path: c.base, Offset: found.good, within: found.good, Commit: found.seq + 1}
+	}
 	if err == nil && incomplete {
 		err = &DamageError{Offset: found.good, Commit: found.seq + 1}
 	}
@@ -175,7 +178,10 @@ func (found *scanned) follows(s *scanner, h head) bool {
 		}
 		found.base = s.header
 	case s.begins && s.header.number == found.base.next && found.base.after > 0:
-		found.seq = found.base.after // the base stands for all up to there
+		if !found.clean { // the base has lost its end
+			return false
+		}
+		found.seq, found.passed = found.base.after, true // the base stands for all up to there
 	}
 	return h.seq == found.seq+1 && (!s.begins || s.header.number == 0 || s.header.after == found.seq)
 }

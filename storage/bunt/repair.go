@@ -99,7 +99,10 @@ func replaceDamaged(c *chain, temp string) (kept string, err error) {
 	if err := os.Rename(temp, c.base); err != nil {
 		return "", err
 	}
-	for _, s := range c.segments[1:] {
+	for _, s := range c.segments {
+		if s.number == 0 {
+			continue
+		}
 		if err := os.Remove(s.path); err != nil {
 			return "", err
 		}
@@ -123,6 +126,7 @@ type salvager struct {
 	next   *journal
 	base   header // of the first file
 	known  bool   // whether that could be read
+	passed bool   // whether seq is of a file behind the base
 	seq    uint64
 	report Repair
 }
@@ -131,8 +135,10 @@ type salvager struct {
 // counts what lies between them.
 func (s *salvager) run() error {
 	size := s.chain.size
-	if err := s.findHeader(); err != nil {
-		return err
+	if s.passed = s.chain.segments[0].number > 0; !s.passed { // else the base is missing
+		if err := s.findHeader(); err != nil {
+			return err
+		}
 	}
 	for off := int64(0); off < size; {
 		end, err := s.groups(off, size)
@@ -205,9 +211,7 @@ func (s *salvager) groups(off, size int64) (end int64, err error) {
 		if err != nil {
 			return end, unlessUnreadable(err)
 		}
-		if sc.begins && s.base.after > 0 && sc.header.number == s.base.next {
-			s.seq = sc.header.after // for which the base stands
-		}
+		s.pass(sc, off+sc.off)
 		if h.seq > s.seq+1 {
 			s.report.LostCommits += int64(h.seq - s.seq - 1)
 		}
@@ -216,6 +220,21 @@ func (s *salvager) groups(off, size int64) (end int64, err error) {
 		if err := s.write(sc.ops); err != nil {
 			return end, err
 		}
+	}
+}
+
+// pass takes the groups before those behind the base as read, if the base stands for them, or
+// if that is not known. A group of sc ends at end.
+func (s *salvager) pass(sc *scanner, end int64) {
+	if s.passed || s.chain.at(end-1).number == 0 {
+		return
+	}
+	s.passed = true
+	switch {
+	case s.base.after > 0:
+		s.seq = s.base.after
+	case !s.known && sc.begins:
+		s.seq = max(s.seq, sc.header.after)
 	}
 }
 
