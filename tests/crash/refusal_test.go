@@ -39,6 +39,21 @@ func check(dir string) (text string, sound bool) {
 // that was compacted and stopped properly.
 func loaded(tb testing.TB, n int32, args ...string) string {
 	tb.Helper()
+	dir := written(tb, n, args...)
+	p := start(tb, dir, args...)
+	c, err := dial(p.Addr())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	c.must(tb, "compact", value.String("c"))
+	_ = c.Close()
+	p.Stop(tb)
+	return dir
+}
+
+// written is loaded without the compaction.
+func written(tb testing.TB, n int32, args ...string) string {
+	tb.Helper()
 	dir := tb.TempDir()
 	p := start(tb, dir, args...)
 	c, err := dial(p.Addr())
@@ -55,7 +70,6 @@ func loaded(tb testing.TB, n int32, args ...string) string {
 		}
 		c.must(tb, "insert", value.String("c"), "documents", value.NewArray(docs...))
 	}
-	c.must(tb, "compact", value.String("c"))
 	p.Stop(tb)
 	return dir
 }
@@ -72,18 +86,12 @@ func filesOf(tb testing.TB, name string) {
 // also by check; with --repair the server starts with the rest.
 func TestLogLostItsEnd(t *testing.T) {
 	filesOf(t, "bunt")
-	dir := loaded(t, 3000)
+	dir := written(t, 3000)
 	if text, sound := check(dir); !sound || strings.Contains(text, "not closed properly") {
 		t.Errorf("check: %s", text)
 	}
 	path := filepath.Join(dir, "duskdb.bunt")
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(path, info.Size()/6); err != nil {
-		t.Fatal(err)
-	}
+	shorten(t, path, 6)
 	if text, sound := check(dir); sound || !strings.Contains(text, "has lost its end") || !strings.Contains(text, "not closed properly") {
 		t.Errorf("check: %s", text)
 	}
@@ -98,6 +106,7 @@ func TestLogLostItsEnd(t *testing.T) {
 	if n := c.must(t, "count", value.String("c")).Lookup("n").SafeInt64(); n == 0 || n >= 3000 {
 		t.Errorf("%d documents are left", n)
 	}
+	c.must(t, "insert", value.String("c"), "documents", value.NewArray(value.Document(value.NewDoc("_id", value.Int32(-1)))))
 	_ = c.Close()
 	p.Kill()
 	if text, sound := check(dir); !sound || !strings.Contains(text, "not closed properly") {
@@ -111,6 +120,50 @@ func TestLogLostItsEnd(t *testing.T) {
 			t.Errorf("refused with %s", text)
 		}
 		_ = os.Remove(path)
+	}
+}
+
+// shorten cuts a file to a part of its size.
+func shorten(tb testing.TB, path string, parts int64) {
+	tb.Helper()
+	info, err := os.Stat(path)
+	if err == nil {
+		err = os.Truncate(path, info.Size()/parts)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// TestBaseLostItsEnd: a log that was compacted is refused if its first file is truncated, or
+// missing; with --repair the server starts with the rest.
+func TestBaseLostItsEnd(t *testing.T) {
+	filesOf(t, "bunt")
+	dir := loaded(t, 3000)
+	path := filepath.Join(dir, "duskdb.bunt")
+	shorten(t, path, 3)
+	if text, sound := check(dir); sound || !strings.Contains(text, "is damaged at byte") {
+		t.Errorf("check: %s", text)
+	}
+	if text := refuses(t, dir); !strings.Contains(text, "is damaged at byte") || !strings.Contains(text, "--repair") {
+		t.Errorf("refused with %s", text)
+	}
+	p := start(t, dir, "--repair")
+	c, err := dial(p.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := c.must(t, "count", value.String("c")).Lookup("n").SafeInt64(); n == 0 || n >= 3000 {
+		t.Errorf("%d documents are left", n)
+	}
+	c.must(t, "compact", value.String("c"))
+	_ = c.Close()
+	p.Stop(t)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if text := refuses(t, dir); !strings.Contains(text, "duskdb.bunt is missing") || !strings.Contains(text, "--repair") {
+		t.Errorf("refused with %s", text)
 	}
 }
 
