@@ -63,6 +63,9 @@ In the directory of \-\-dbpath, with the storage engine bunt:
 .I duskdb.bunt
 The log: all data.
 .TP
+.I duskdb.bunt.n
+Its later files, each of which continues the one before.
+.TP
 .I duskdb.lock
 The process that has the directory open. Do not remove it.
 .TP
@@ -76,7 +79,7 @@ The version that wrote to the directory last.
 Space reserved for deletes on a full disk.
 .TP
 .I duskdb.bunt.damaged\-n
-A log as it was before \-\-repair.
+A file of the log as it was before \-\-repair.
 .SH SIGNALS
 .TP
 .BR TERM ", " INT
