@@ -105,7 +105,7 @@ type Engine struct {
 	logFailed   atomic.Bool     // the log has failed
 	rewriteFrom time.Time       // when maintenance may try again to rewrite the log
 	compactFrom atomic.Int64    // size of the log at which to try again to compact
-	lull        lull            // that a compaction waits for
+	lull        lull            // what a compaction waits for
 	wake        chan struct{}   // wakes the maintenance goroutine
 	life        context.Context // ends with Close
 	end         context.CancelFunc

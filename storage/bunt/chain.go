@@ -18,10 +18,10 @@ import (
 
 // header is the first operation of each file.
 type header struct {
-	nonce  uint64 // of the file
-	number uint32 // of the file; 0: the base
-	next   uint32 // of a base, the number of the file behind it, whether or not it exists
-	after  uint64 // of a file behind the base, the group before it; of a base, the last group that it stands for, 0 if it holds them all
+	nonce  uint64 // the nonce of the file
+	number uint32 // the number of the file; 0: the base
+	next   uint32 // in a base, the number of the file behind it, whether or not it exists
+	after  uint64 // in a file behind the base, the number of the group before it; in a base, that of the last group it stands for, 0 if it holds them all
 	// followed reports of a base whether the file behind it must exist.
 	followed bool
 }
@@ -31,7 +31,7 @@ type segment struct {
 	path   string
 	number uint32
 	file   *os.File
-	begin  int64 // of the file in the chain
+	begin  int64 // where the file begins in the chain
 	size   int64
 }
 

@@ -58,7 +58,7 @@ func (e *Engine) compactNow(ctx context.Context) error {
 type cut struct {
 	state  *mem.Snapshot
 	after  uint64 // the last group of the state
-	number uint32 // of the file with the groups behind it
+	number uint32 // the number of the file with the groups behind it
 }
 
 // compact writes a new base. If it fails, the log stays as it was, or is that and a further
@@ -206,7 +206,7 @@ type copier struct {
 	temp     string // where the new log is
 	copied   int
 	unsynced int
-	commits  int64 // of the engine, before the last group
+	commits  int64 // what the engine had committed before the last group
 }
 
 // copy writes a state in groups. A partial log is never used, so the groups need not be

@@ -11,7 +11,7 @@ import (
 // through BuntDB. Tests make them fail.
 type disk struct {
 	fault func(step, path string) error
-	mode  os.FileMode                                     // of new files, see fileMode
+	mode  os.FileMode                                     // the mode of new files, see fileMode
 	spans func(dir string) (total, free int64, err error) // nil: of the system
 }
 

@@ -22,11 +22,11 @@ type journal struct {
 	db     *buntdb.DB // nil in memory
 	disk   *disk
 	path   string
-	header header        // of the file
+	header header        // the header of the file
 	base   uint64        // nonce of the first file of the log
 	older  int64         // bytes of the files before this one
 	next   uint32        // number of the file behind it
-	seq    uint64        // of the last group
+	seq    uint64        // the number of the last group
 	synced func() uint64 // the last group that is known to be on disk
 	buf    []byte        // the group being written
 	grown  int64         // bytes of groups since maintenance was last woken for them

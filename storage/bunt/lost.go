@@ -15,7 +15,7 @@ import (
 type lostOps struct {
 	records map[lostRecord]bool // whether it was deleted
 	catalog map[uint32][]op     // by collection
-	groups  int64               // that could be read
+	groups  int64               // the number of groups that could be read
 }
 
 type lostRecord struct {

@@ -10,10 +10,10 @@ import (
 // scanned is the result of reading a log.
 type scanned struct {
 	header bool
-	base   header   // of the first file
+	base   header   // the header of the first file
 	passed bool     // the file behind a base that stands for others was reached
-	nonce  uint64   // of the file read last
-	seq    uint64   // of the last complete group
+	nonce  uint64   // the nonce of the file read last
+	seq    uint64   // the number of the last complete group
 	good   int64    // where it ends in the chain
 	cut    int64    // bytes removed after it
 	clean  bool     // the log was closed properly

@@ -124,7 +124,7 @@ func keepDamaged(path string) (kept string, err error) {
 type salvager struct {
 	chain  *chain
 	next   *journal
-	base   header // of the first file
+	base   header // the header of the first file
 	known  bool   // whether that could be read
 	passed bool   // whether seq is of a file behind the base
 	seq    uint64

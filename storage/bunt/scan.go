@@ -30,7 +30,7 @@ type scanner struct {
 	value  []byte
 
 	trusting bool // accept heads with an unknown nonce
-	ops      []op // of the group read last; their values are valid until the next
+	ops      []op // what the group read last has; the values are valid until the next
 	room     []byte
 }
 

@@ -25,7 +25,7 @@ type syncer struct {
 	file    *os.File // the last file; nil in memory
 	older   int64    // bytes of the files before it
 	running *syncRun // the sync under way
-	err     error    // of a failed sync, after which the state on disk is unknown
+	err     error    // why a sync failed, after which the state on disk is unknown
 	syncs   int64
 	failed  int64
 }
