@@ -34,7 +34,7 @@ import (
 
 // counting is a harness over an engine whose calls are counted.
 type counting struct {
-	monitor *monitor.Monitor // of all passes, since it knows what has not changed
+	monitor *monitor.Monitor // the monitor of all passes, since it knows what has not changed
 	*harness.Harness
 	calls *storagetest.Counter
 }

@@ -50,9 +50,9 @@ func (s *Purged) Add(uuid [16]byte, r Removed, l *Lags) {
 // that no counter ever decreases, those of the rest included.
 type removals struct {
 	mu    sync.Mutex
-	limit int // of collections counted by themselves
+	limit int // number of collections counted by themselves
 	total PolicyCounts
-	rest  PolicyCounts // of the others
+	rest  PolicyCounts // counts of the others
 	own   map[[16]byte]*PolicyCounts
 }
 

@@ -1,6 +1,6 @@
 package exec
 
-// What tests of the package need besides.
+// MaxSummary is for the tests outside of the package.
 const MaxSummary = maxSummary
 
 var Summarize = summarize

@@ -33,7 +33,7 @@ type Monitor struct {
 	batch    int // records of a transaction; 0: a pacer chooses
 	metrics  ttl.Metrics
 	schedule Schedule
-	wake     chan struct{} // has a value if a condition of the sleep has changed
+	wake     chan struct{} // not empty if a condition of the sleep has changed
 
 	passing sync.Mutex // held during a pass
 	lease   lease

@@ -34,7 +34,7 @@ type Repair struct {
 
 	Adopted      map[uint32]int64             // records that were put into a collection of their own
 	Contradicted map[uint32]int64             // records that were removed because later ones contradict them
-	Names        map[uint32]storage.Namespace // of the collections that have changed
+	Names        map[uint32]storage.Namespace // names of the collections that have changed
 }
 
 // rebuilding is a store that is being opened without what can be derived.

@@ -57,9 +57,9 @@ type Fork interface {
 // Build says which indexes of a collection are to be made.
 type Build struct {
 	Namespace storage.Namespace
-	Num       uint32      // of the collection
-	Indexes   []*Index    // whose entries, sizes and multikey paths are set; with no entries yet
-	Names     []string    // of the indexes
+	Num       uint32      // number of the collection
+	Indexes   []*Index    // indexes without entries, whose sizes and multikey paths Build sets
+	Names     []string    // names of the indexes
 	Threads   int         // how many goroutines may work at the same time
 	Steps     func(int64) // takes the number of records, and of entries, that were done; may be nil
 }

@@ -21,7 +21,7 @@ const (
 type Row struct {
 	Kind RowKind
 	Num  uint32           // the number of the collection; 0 of a mark
-	ID   storage.RecordID // of a record; otherwise 0
+	ID   storage.RecordID // id of a record; otherwise 0
 }
 
 // ParseRow returns the parts of a key.

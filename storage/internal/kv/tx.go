@@ -47,7 +47,7 @@ type Tx struct {
 type Scratch struct {
 	diffs  []keydiff.Change
 	key    []byte
-	keys   []byte // of the records of a commit in memory, one behind the other
+	keys   []byte // keys of the records of a commit in memory, one behind the other
 	Writes WriteSet
 }
 

@@ -13,7 +13,7 @@ import (
 // dbState is a state of the database, which does not change.
 type dbState struct {
 	head    Head
-	bytes   int64 // of the rows
+	bytes   int64 // size of the rows
 	rows    *btree.Map[string, dbRow]
 	catalog map[uint32]CatalogRow
 	stats   map[uint32]StatsRow

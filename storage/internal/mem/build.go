@@ -44,7 +44,7 @@ type indexBuild struct {
 	ns      storage.Namespace
 	records *records
 	threads int
-	rooms   []sortRoom // of each thread
+	rooms   []sortRoom // memory of each thread
 }
 
 // newBuild prepares a build by n goroutines.
@@ -136,7 +136,7 @@ func (t *records) bounds() (first, end storage.RecordID) {
 
 // stretch is a range of keys of all parts, and what is built of them.
 type stretch struct {
-	lists []keyList // of each part
+	lists []keyList // keys of each part
 	n     int       // entries
 	first entry
 	tree  entryBuilder

@@ -17,7 +17,7 @@ import (
 type part struct {
 	entries  []keyed
 	keys     keyRoom
-	prefix   string // of all keys
+	prefix   string // prefix of all keys
 	multikey storage.Multikey
 }
 
@@ -69,7 +69,7 @@ func (r *keyRoom) key(at keyPlace) string {
 type filling struct {
 	w      work
 	makers []namedMaker
-	parts  []*part // of each index
+	parts  []*part // the part of each index
 	room   []byte
 	keys   [][]byte
 }

@@ -34,7 +34,7 @@ type entryNode struct {
 	shared   bool // packed is shared with other versions, though the node is not
 	together bool // a leaf lies together with its neighbours, see repack
 	packed
-	dead     uint64 // of a leaf: the positions of entries that are removed, though the list has them
+	dead     uint64 // in a leaf, the positions of entries that are removed, though the list has them
 	children []*entryNode
 }
 

@@ -12,7 +12,7 @@ import (
 // rows is an iterator over descriptions, statistics or marks.
 type rows struct {
 	keys, values [][]byte
-	at           int // of the present row
+	at           int // position of the present row
 	err          error
 }
 

@@ -13,7 +13,7 @@ import (
 // which they were written. Nobody reads meanwhile, so it changes the trees in place.
 type Loader struct {
 	colls  map[uint32]*loading
-	last   *loading // of the row before
+	last   *loading // collection of the row before
 	number uint32   // the greatest number of a collection so far
 }
 

@@ -27,7 +27,7 @@ type logged struct {
 	*Store
 	log    []loggedRow
 	groups int
-	quotes []kv.Quote // of the last write set, whose writes are in last
+	quotes []kv.Quote // quotes of the last write set, whose writes are in last
 	last   []kv.Write
 }
 

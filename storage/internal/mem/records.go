@@ -18,7 +18,7 @@ import (
 // go to the tail, a last leaf outside of the tree. They are written in place,
 // beyond the end that other versions see, so an insert copies nothing.
 type records struct {
-	stamp  uint64 // of the nodes that are this version's own
+	stamp  uint64 // stamp of the nodes that are this version's own
 	root   *recordNode
 	height uint             // levels of branches above the leaves
 	n      int              // records

@@ -16,7 +16,7 @@ import (
 // Snapshot is one state of all collections. It never changes.
 type Snapshot struct {
 	colls recent.Map[uint32, collection]
-	marks *btree.Map[uint32, []byte] // of indexes that are not finished: few
+	marks *btree.Map[uint32, []byte] // marks of indexes that are not finished: few
 }
 
 var _ kv.Resident = (*Snapshot)(nil)
