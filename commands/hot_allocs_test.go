@@ -42,7 +42,7 @@ func TestTransactionAllocates(t *testing.T) {
 	if engines.ForTests() != engines.Default {
 		t.Skip("the budget is that of the default engine, which keeps the data in memory")
 	}
-	const ceiling = 74
+	const ceiling = 69
 	h := harness.New(t)
 	fillTo(h, harness.BenchDocs)
 	l := newHotLoop(h)

@@ -20,25 +20,25 @@ var hotCommands = []struct {
 	{"findOne", 0, func(b *value.Builder, i int) {
 		b.String("find", "c").StartDocument("filter").Int32("_id", int32(i%harness.BenchDocs)).End().Int32("limit", 1).Bool("singleBatch", true)
 	}},
-	{"insertOne", 20, func(b *value.Builder, i int) {
+	{"insertOne", 17, func(b *value.Builder, i int) {
 		b.String("insert", "c").Bool("ordered", true).StartArray("documents").StartDocument("").Int32("_id", int32(hotDocs+i)).Int32("n", 0).
 			String("text", "the quick brown fox jumps over the lazy dog").End().End()
 	}},
-	{"updateOne", 23, func(b *value.Builder, i int) {
+	{"updateOne", 19, func(b *value.Builder, i int) {
 		b.String("update", "c").Bool("ordered", true).StartArray("updates").StartDocument("").
 			StartDocument("q").Int32("_id", int32(i%harness.BenchDocs)).End().
 			StartDocument("u").StartDocument("$inc").Int32("n", 1).End().End().End().End()
 	}},
-	{"addField", 23, func(b *value.Builder, i int) { // each document has it once
+	{"addField", 19, func(b *value.Builder, i int) { // each document has it once
 		b.String("update", "c").Bool("ordered", true).StartArray("updates").StartDocument("").
 			StartDocument("q").Int32("_id", int32(i)).End().
 			StartDocument("u").StartDocument("$set").Int32("added", 1).End().End().End().End()
 	}},
-	{"findAndModify", 23, func(b *value.Builder, i int) {
+	{"findAndModify", 19, func(b *value.Builder, i int) {
 		b.String("findAndModify", "c").StartDocument("query").Int32("_id", int32(i%harness.BenchDocs)).End().
 			StartDocument("update").StartDocument("$inc").Int32("n", 1).End().End()
 	}},
-	{"deleteOne", 29, func(b *value.Builder, i int) {
+	{"deleteOne", 25, func(b *value.Builder, i int) {
 		b.String("delete", "c").Bool("ordered", true).StartArray("deletes").StartDocument("").
 			StartDocument("q").Int32("_id", int32(i)).End().Int32("limit", 1).End().End()
 	}},

@@ -18,8 +18,17 @@ import (
 // Update that commits the transaction.
 type present struct {
 	reader
-	root  *Root
-	exact func(*Coll) (*Coll, error) // the collection with exact statistics
+	root   *Root
+	latest *State // the latest state, nil if it is that of an Update
+	in     *Tx    // the transaction that compares, or the Update
+}
+
+// exact returns the collection with exact statistics.
+func (p present) exact(c *Coll) (*Coll, error) {
+	if p.latest != nil {
+		return p.latest.exactly(p.in.Ctx, c)
+	}
+	return p.in.exactly(c)
 }
 
 // exactly returns a collection of a state with exact statistics.
@@ -47,10 +56,7 @@ func (t *Tx) verify(k claims.Key, unchanged func(present) (bool, error)) error {
 		return err
 	}
 	defer latest.release()
-	ok, err := unchanged(present{
-		reader: latest.reader(), root: latest.root,
-		exact: func(c *Coll) (*Coll, error) { return latest.exactly(t.Ctx, c) },
-	})
+	ok, err := unchanged(present{reader: latest.reader(), root: latest.root, latest: latest, in: t})
 	if err == nil && !ok {
 		err = storage.ErrConflict
 	}
@@ -65,7 +71,7 @@ func (t *Tx) verify(k claims.Key, unchanged func(present) (bool, error)) error {
 // verifyLater checks a condition at commit.
 func (t *Tx) verifyLater(unchanged func(present) (bool, error)) {
 	t.record(func(u *Tx) error {
-		ok, err := unchanged(present{reader: u.reader, root: u.Root, exact: u.exactly})
+		ok, err := unchanged(present{reader: u.reader, root: u.Root, in: u})
 		if err == nil && !ok {
 			err = storage.ErrConflict
 		}

@@ -156,7 +156,10 @@ func (ch *Change) gather(w *WriteSet) {
 	if ch.Description {
 		w.Set(numberKey(spaceCatalog, c.Num), c.CatalogDoc())
 	}
-	w.Set(numberKey(spaceStats, c.Num), c.statsRow())
+	// A store in memory counts by itself: it needs the last id of a collection that is new.
+	if ch.Description || w.Fork == nil {
+		w.Set(numberKey(spaceStats, c.Num), c.statsRow())
+	}
 	for _, num := range ch.dropped {
 		w.Drop(IndexSpan(c.Num, num))
 	}

@@ -75,6 +75,9 @@ func (s *Txn) CommitWith(ctx context.Context, last func(storage.Tx) error) error
 // asConflict converts an error on the latest state into a conflict, because
 // the same operation succeeded in the snapshot.
 func asConflict(err error) error {
+	if err == nil {
+		return nil
+	}
 	var dup *storage.DuplicateKeyError
 	if errors.As(err, &dup) ||
 		errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrExists) || errors.Is(err, storage.ErrUUIDExists) ||

@@ -205,10 +205,11 @@ func (n *Snapshot) DumpCollection(num uint32, fn func(r kv.Row, value []byte) er
 	if c == nil {
 		return nil
 	}
+	last := max(kv.LastIDOf(c.stats), c.records.high)
 	for _, row := range []struct {
 		kind  kv.RowKind
 		value []byte
-	}{{kv.RowCatalog, c.catalog}, {kv.RowStats, c.stats}} {
+	}{{kv.RowCatalog, c.catalog}, {kv.RowStats, binary.AppendUvarint(nil, uint64(last))}} {
 		if row.value != nil && err == nil {
 			err = fn(kv.Row{Kind: row.kind, Num: num}, row.value)
 		}
