@@ -106,7 +106,7 @@ func expireBeforeCollMod(c *kernel.Call, ns storage.Namespace, a *collModArgs) (
 	case !a.DocumentTTL.IsMissing(), catalog.MayNameTSIndex(name), catalog.MayNameTSIndex(key):
 		return write.EndPolicy(c, ns)
 	case a.Index.Lookup("unique").Truthy():
-		_, err = write.SettleAhead(c, ns)
+		_, err = write.RemoveExpiredAhead(c, ns)
 	}
 	return reopen, err
 }

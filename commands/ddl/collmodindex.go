@@ -228,7 +228,7 @@ func (m *collMod) becomeUnique(spec *index.Spec) error {
 	if err := m.checkDuplicates(spec, see); err != nil || bool(m.args.DryRun) {
 		return err
 	}
-	kept := write.New(m.c, m.tx, m.coll, true).Settle()
+	kept := write.New(m.c, m.tx, m.coll, true).RemoveExpired()
 	if kept != nil && errors.Is(kept, ttl.ErrKept) && m.checkDuplicates(spec, kernel.Visible{Coll: m.coll, Meta: catalog.None}) == nil {
 		return nil
 	}

@@ -17,7 +17,7 @@ import (
 // transaction. First it removes all documents that have expired under the old policy.
 func setDocumentPolicy(c *kernel.Call, tx storage.Tx, coll storage.Collection, policy *ttl.DocumentPolicy) error {
 	info, old := coll.Info(), catalog.Of(coll.Info()).DocTTL
-	if err := write.New(c, tx, coll, true).Settle(); err != nil {
+	if err := write.New(c, tx, coll, true).RemoveExpired(); err != nil {
 		return write.RefusedWith(err)
 	}
 	o := catalog.NewOptions(info.Options)

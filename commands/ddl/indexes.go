@@ -68,7 +68,7 @@ func runCreateIndexes(c *kernel.Call) error {
 	}
 	if _, missing := missingIndexes(c, ns, given); len(missing) > 0 {
 		c.TakesLong()
-		if _, err := write.SettleAhead(c, ns); err != nil {
+		if _, err := write.RemoveExpiredAhead(c, ns); err != nil {
 			return kernel.Translate(ns, err)
 		}
 	}
@@ -296,7 +296,7 @@ func AddIndex(c *kernel.Call, tx storage.Tx, ns storage.Namespace, spec *index.S
 	if err := c.Svc.Memory.AdmitEntries(records); err != nil {
 		return err
 	}
-	kept := write.New(c, tx, coll, true).Settle()
+	kept := write.New(c, tx, coll, true).RemoveExpired()
 	if kept != nil && !errors.Is(kept, ttl.ErrKept) {
 		return kept
 	}

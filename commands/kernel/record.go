@@ -14,8 +14,8 @@ func (s *Service) OplogConfig() oplog.Config {
 		Engine: s.Engine, Clock: s.Clock, Logger: &s.Log, Stamps: &s.Stamps, Term: &s.Leader.Term,
 		Bytes: s.Options.OplogBytes, Retention: s.Options.OplogMinRetentionMillis,
 		Locked: s.Fsync.Held, TxnBytes: func() int64 { return s.Params.Int("transactionSizeLimitBytes") },
-		OnSettled: func(r ttl.Purged) { s.Monitor.Metrics().CountPurged(r) },
-		OnGone:    s.forgetGone,
+		OnPurged: func(r ttl.Purged) { s.Monitor.Metrics().CountPurged(r) },
+		OnGone:   s.forgetGone,
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // A document that has expired under document TTL stays stored until a pass removes it, but
 // no command may see it any more (semantics.md §7.4). Only this file decides which documents
 // a command sees: readers use Visible and exec.ScanIterator, writers use Visible and
-// write.Writer, and index builds use write.Settled. A test refuses every other call of the
+// write.Writer, and index builds use write.RemoveExpired. A test refuses every other call of the
 // storage that reads records.
 
 // Visible is a collection as a command sees it at its instant.

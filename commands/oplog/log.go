@@ -66,9 +66,9 @@ type Config struct {
 	Bytes, Retention int64
 	Locked           func() bool  // reports whether fsyncLock blocks writes
 	TxnBytes         func() int64 // maximum bytes of the operations of one transaction
-	// OnSettled is called after a commit with the expired documents that it has removed
+	// OnPurged is called after a commit with the expired documents that it has removed
 	// outside of a pass.
-	OnSettled func(ttl.Purged)
+	OnPurged func(ttl.Purged)
 	// OnGone is called after a commit with the collections that it has dropped or renamed.
 	OnGone func([]Gone)
 }

@@ -31,8 +31,8 @@ type Recorder struct {
 	entry      entry // the entry being written
 	streams    markedStreams
 
-	gone    []Gone     // collections dropped or renamed, recorded also without a log
-	Settled ttl.Purged // expired documents that made room for the changes
+	gone   []Gone     // collections dropped or renamed, recorded also without a log
+	Purged ttl.Purged // expired documents that made room for the changes
 
 	// The wrappers that Logged and loggedTx.Collection return, here so that they need no
 	// memory of their own.
@@ -189,8 +189,8 @@ func (r *Recorder) room(more int) error {
 func (r *Recorder) Committed() {
 	r.streams.wake()
 	r.log.Appended(r.entry.bytes)
-	if len(r.Settled) > 0 {
-		r.log.OnSettled(r.Settled)
+	if len(r.Purged) > 0 {
+		r.log.OnPurged(r.Purged)
 	}
 	if len(r.gone) > 0 {
 		r.log.OnGone(r.gone)

@@ -14,5 +14,5 @@
 // same way.
 //
 // expiry.go implements the removal of due records for package ttl, with dead letters.
-// settle.go removes hidden documents before the end of a policy.
+// expired.go removes hidden documents before the end of a policy.
 package write

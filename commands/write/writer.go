@@ -287,7 +287,7 @@ func (w *Writer) purgeExpired(err error) (again bool, _ error) {
 	}
 	var lags ttl.Lags
 	lags.Observe(w.c.Now - at)
-	w.settled(removed, &lags)
+	w.countPurged(removed, &lags)
 	return true, nil
 }
 

@@ -82,7 +82,7 @@ func recoverLog(path string, noted logState, p *progress, apply func([]op) error
 		err = c.cut(found.good)
 	}
 	if err == nil {
-		err = c.settle(&found)
+		err = c.end(&found)
 	}
 	if err != nil {
 		return scanned{}, err
@@ -90,8 +90,8 @@ func recoverLog(path string, noted logState, p *progress, apply func([]op) error
 	return found, nil
 }
 
-// settle notes where the log goes on. A last file that has not even a header is removed.
-func (c *chain) settle(found *scanned) error {
+// end notes where the log goes on. A last file that has not even a header is removed.
+func (c *chain) end(found *scanned) error {
 	if s := c.last(); s.number > 0 && s.size == 0 {
 		if err := os.Remove(s.path); err != nil {
 			return err

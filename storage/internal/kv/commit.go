@@ -8,8 +8,8 @@ import (
 // Commit commits the writes.
 func (t *Tx) Commit() error { return t.Common.Backend.Commit(t) }
 
-// Settle waits until the writes of a commit are safe.
-func (t *Tx) Settle() error { return t.Common.Backend.Settle(t) }
+// Finish waits until the writes of a commit are safe.
+func (t *Tx) Finish() error { return t.Common.Backend.Finish(t) }
 
 // DropIdleChanges keeps the changes that change anything, and reports whether there are
 // any.
@@ -28,7 +28,7 @@ func (t *Tx) DropIdleChanges() bool {
 
 // commit applies the writes to the store, and makes the new state that of the
 // next writer. The caller has the right to write. Readers see the state when
-// settle has returned.
+// finish has returned.
 func (e *Engine) commit(t *Tx) (err error) {
 	// 1. Leave out collections that were opened but not changed.
 	if !t.DropIdleChanges() {
@@ -75,10 +75,10 @@ func (e *Engine) commit(t *Tx) (err error) {
 	return err
 }
 
-// settle waits until the writes of a commit survive the end of the process, and
+// finish waits until the writes of a commit survive the end of the process, and
 // shows the new state to readers. The states of earlier commits are safe too:
 // the store writes commits in their order.
-func (e *Engine) settle(t *Tx) error {
+func (e *Engine) finish(t *Tx) error {
 	if t.after == nil {
 		return nil
 	}

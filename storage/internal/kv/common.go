@@ -31,9 +31,9 @@ type Backend interface {
 	Number(t *Tx) uint32
 	// NextStamp gives an Update a stamp that is not below min.
 	NextStamp(t *Tx, min uint64) (uint64, error)
-	// Commit applies the writes of an Update, and Settle waits until they are safe.
+	// Commit applies the writes of an Update, and Finish waits until they are safe.
 	Commit(t *Tx) error
-	Settle(t *Tx) error
+	Finish(t *Tx) error
 	// Update runs fn in an Update, which commits a snapshot transaction.
 	Update(ctx context.Context, replays *Txn, fn func(*Tx) error) error
 }

@@ -26,8 +26,8 @@
 //     collection that has changed, and the ranges that are gone. As one Update runs
 //     at a time, a write set needs no conditions. The state after it becomes the
 //     writer's state, and the token goes to the next Update.
-//  4. Settle waits until the store has made the commit safe, and shows its state to
-//     readers. Several commits may settle at the same time.
+//  4. Finish waits until the store has made the commit safe, and shows its state to
+//     readers. Several commits may finish at the same time.
 //
 // A snapshot transaction ([Txn]) does step 2 on the state of its beginning, with claims
 // instead of the token, and keeps a log of its operations, which its commit repeats in an

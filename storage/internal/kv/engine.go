@@ -302,7 +302,7 @@ func (e *Engine) update(ctx context.Context, replays *Txn, fn func(*Tx) error) e
 	if err != nil {
 		return err
 	}
-	return t.Settle()
+	return t.Finish()
 }
 
 // updateFirst is the part of an Update that needs the right to write.
@@ -437,7 +437,7 @@ func (b backend) NextStamp(_ *Tx, min uint64) (uint64, error) { return b.e.NextS
 
 func (b backend) Commit(t *Tx) error { return b.e.commit(t) }
 
-func (b backend) Settle(t *Tx) error { return b.e.settle(t) }
+func (b backend) Finish(t *Tx) error { return b.e.finish(t) }
 
 func (b backend) Update(ctx context.Context, replays *Txn, fn func(*Tx) error) error {
 	return b.e.update(ctx, replays, fn)

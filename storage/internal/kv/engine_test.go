@@ -11,9 +11,9 @@ import (
 	"github.com/duskdb/duskdb/storage/storagetest"
 )
 
-// TestSettle: the writes of a commit are seen by the next writer at once, and by readers when
-// they are safe; the commits that settle at the same time are shown in their order.
-func TestSettle(t *testing.T) {
+// TestFinish: the writes of a commit are seen by the next writer at once, and by readers when
+// they are safe; the commits that finish at the same time are shown in their order.
+func TestFinish(t *testing.T) {
 	t.Parallel()
 	s := newMemStore()
 	e := s.engine(t)

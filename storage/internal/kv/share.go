@@ -16,9 +16,9 @@ func (e *Engine) UpdateShared(ctx context.Context, fn func(storage.Tx) error) er
 type sharing struct{ e *Engine }
 
 var (
-	_ share.Engine  = sharing{}
-	_ share.Run     = (*Tx)(nil)
-	_ share.Settler = (*Tx)(nil)
+	_ share.Engine   = sharing{}
+	_ share.Run      = (*Tx)(nil)
+	_ share.Finisher = (*Tx)(nil)
 )
 
 // Writer holds one token: the right to write.

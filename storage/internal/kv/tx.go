@@ -35,7 +35,7 @@ type Tx struct {
 	Txn         *Txn // the snapshot transaction that this is; nil: it is none
 	Replays     *Txn // the snapshot transaction that this Update commits, or nil
 
-	// Of an Update between Commit and Settle:
+	// Of an Update between Commit and Finish:
 	after *State       // the state after the commit
 	wait  func() error // waits until the writes are safe
 	began time.Time    // when the commit began

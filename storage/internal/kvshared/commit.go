@@ -59,7 +59,7 @@ func (e *Engine) updateOnce(ctx context.Context, replays *kv.Txn, fn func(*kv.Tx
 	if err != nil {
 		return err
 	}
-	return t.Settle()
+	return t.Finish()
 }
 
 // updateLocked is the part of an Update that needs the right to write.
@@ -164,7 +164,7 @@ func (e *Engine) commitLocked(t *tx) error {
 	// 4. This server knows what has changed.
 	e.committed(t)
 
-	// 5. Settle waits until the other servers have seen what they keep in memory.
+	// 5. Finish waits until the other servers have seen what they keep in memory.
 	if t.head.Catalog == t.head.Version || e.watched(t) {
 		t.awaitSeen = func() { t.turn.Seen(e.life, t.head.Version) }
 	}

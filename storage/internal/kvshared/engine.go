@@ -302,8 +302,8 @@ func (b backend) NextStamp(t *kv.Tx, min uint64) (uint64, error) {
 // Commit commits the writes of an Update.
 func (b backend) Commit(t *kv.Tx) error { return b.e.commit(clusterTx(t)) }
 
-// Settle waits until the other servers have seen what they must see.
-func (b backend) Settle(t *kv.Tx) error {
+// Finish waits until the other servers have seen what they must see.
+func (b backend) Finish(t *kv.Tx) error {
 	if seen := clusterTx(t).awaitSeen; seen != nil {
 		seen()
 	}

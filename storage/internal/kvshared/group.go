@@ -26,7 +26,7 @@ type group struct{ e *Engine }
 var (
 	_ share.Preparing  = group{}
 	_ share.Run        = (*tx)(nil)
-	_ share.Settler    = (*tx)(nil)
+	_ share.Finisher   = (*tx)(nil)
 	_ share.Optimistic = (*tx)(nil)
 	_ share.Restarter  = (*tx)(nil)
 )

@@ -17,7 +17,7 @@ var (
 	errUpdate = errors.New("the update failed")
 	errCommit = errors.New("the commit failed")
 	errBegin  = errors.New("no transaction")
-	errSettle = errors.New("not safe")
+	errFinish = errors.New("not safe")
 )
 
 // engine is an engine whose data are a list of numbers.
@@ -29,10 +29,10 @@ type engine struct {
 	began    int
 	contexts []context.Context
 	apart    bool
-	settles  bool
+	finishes bool
 	begin    func() error            // may be nil
 	commit   func(added []int) error // may be nil
-	settle   func(h *engine) error   // may be nil
+	finish   func(h *engine) error   // may be nil
 }
 
 func newEngine() *engine {
@@ -53,8 +53,8 @@ func (h *engine) BeginGroup(ctx context.Context) (share.Run, error) {
 	h.began++
 	h.contexts = append(h.contexts, ctx)
 	r := &run{h: h, data: slices.Clone(h.data)}
-	if h.settles {
-		return &settler{r}, nil
+	if h.finishes {
+		return &finisher{r}, nil
 	}
 	return r, nil
 }
@@ -83,12 +83,12 @@ func (r *run) Commit() error {
 	return nil
 }
 
-// settler is a run whose commit is not safe before Settle.
-type settler struct{ *run }
+// finisher is a run whose commit is not safe before Finish.
+type finisher struct{ *run }
 
-func (s *settler) Settle() error {
-	if s.h.settle != nil {
-		return s.h.settle(s.h)
+func (s *finisher) Finish() error {
+	if s.h.finish != nil {
+		return s.h.finish(s.h)
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func (s *settler) Settle() error {
 func add(tx storage.Tx, n int) {
 	r, ok := tx.(*run)
 	if !ok {
-		r = tx.(*settler).run
+		r = tx.(*finisher).run
 	}
 	if r.ended {
 		panic("a transaction is used after its end")

@@ -25,12 +25,12 @@ type Run interface {
 	End()
 }
 
-// Settler is a Run whose writes are not safe yet when Commit returns, although
-// the next transaction sees them. Settle waits until they are. It is called
+// Finisher is a Run whose writes are not safe yet when Commit returns, although
+// the next transaction sees them. Finish waits until they are. It is called
 // after a Commit that succeeded, and by a goroutine that has handed on the right
 // to write, so that the next group runs in the meantime.
-type Settler interface {
-	Settle() error
+type Finisher interface {
+	Finish() error
 }
 
 // Engine is an engine with one writer at a time.
@@ -200,7 +200,7 @@ func (q *Queue) await(h Engine, u *update) {
 	<-u.done
 }
 
-// lead runs groups until own belongs to one, or until a group has to settle,
+// lead runs groups until own belongs to one, or until a group has to finish,
 // before which it hands on the right to write. The caller has that right.
 func (q *Queue) lead(h Engine, own *update) {
 	leading := true
@@ -226,20 +226,20 @@ func (q *Queue) lead(h Engine, own *update) {
 }
 
 // serve runs a group and waits until its writes are safe. If they have to
-// settle, it hands on the right to write first.
+// finish, it hands on the right to write first.
 func serve(h Engine, group []*update, leading *bool) {
 	defer func() {
 		for _, u := range group {
 			u.done <- struct{}{} // it has room; from then on the update may be used again
 		}
 	}()
-	ran, settler := runGroup(h, group)
-	if settler == nil {
+	ran, finisher := runGroup(h, group)
+	if finisher == nil {
 		return
 	}
 	*leading = false
 	h.Writer() <- struct{}{}
-	fail(ran, settler.Settle())
+	fail(ran, finisher.Finish())
 }
 
 // After this many groups of a single update, the writer no longer yields to
@@ -252,11 +252,11 @@ const (
 
 // runGroup runs updates and commits them together. If one fails after it has
 // changed something, the state is discarded and the others run again. It returns
-// those that are committed but have to settle.
-func runGroup(h Engine, group []*update) (ran []*update, settler Settler) {
+// those that are committed but have to finish.
+func runGroup(h Engine, group []*update) (ran []*update, finisher Finisher) {
 	left := group
-	if ran, settler, done := runOptimistically(h, group); done {
-		return ran, settler
+	if ran, finisher, done := runOptimistically(h, group); done {
+		return ran, finisher
 	}
 	var t Run
 	for restarts := 0; len(left) > 0; restarts++ {
@@ -285,7 +285,7 @@ func runGroup(h Engine, group []*update) (ran []*update, settler Settler) {
 			runEach(h, ran)
 			return nil, nil
 		}
-		if s, ok := t.(Settler); ok && err == nil {
+		if s, ok := t.(Finisher); ok && err == nil {
 			return ran, s
 		}
 		fail(ran, err)
@@ -297,7 +297,7 @@ func runGroup(h Engine, group []*update) (ran []*update, settler Settler) {
 
 // runOptimistically runs a group in a transaction that may fail for no fault of its own.
 // done says that its outcome counts.
-func runOptimistically(h Engine, group []*update) (ran []*update, settler Settler, done bool) {
+func runOptimistically(h Engine, group []*update) (ran []*update, finisher Finisher, done bool) {
 	if _, ok := h.(Preparing); !ok {
 		return nil, nil, false
 	}
@@ -313,8 +313,8 @@ func runOptimistically(h Engine, group []*update) (ran []*update, settler Settle
 	if ran, _ = runAll(t, group); len(ran) == len(group) {
 		switch err := t.Commit(); {
 		case err == nil:
-			settler, _ = t.(Settler)
-			return ran, settler, true
+			finisher, _ = t.(Finisher)
+			return ran, finisher, true
 		case !optimistic.Moved(err):
 			fail(ran, err)
 			return nil, nil, true
@@ -380,8 +380,8 @@ func runEach(h Engine, group []*update) {
 			u.err = t.Commit()
 		}
 		t.End()
-		if s, ok := t.(Settler); ok && u.err == nil {
-			u.err = s.Settle()
+		if s, ok := t.(Finisher); ok && u.err == nil {
+			u.err = s.Finish()
 		}
 	}
 }

@@ -64,9 +64,9 @@ func TestFailingUpdates(t *testing.T) {
 		"all":                  {[]func(storage.Tx) error{fails, writes}, "[]", 0},
 		"so many as run apart": {[]func(storage.Tx) error{writes, adds(2), writes, writes, writes, writes, adds(7)}, "[2 7]", 2},
 	} {
-		for _, settles := range []bool{false, true} {
+		for _, finishes := range []bool{false, true} {
 			bubble(t, func(t *testing.T, h *engine, q *share.Queue) {
-				h.settles = settles
+				h.finishes = finishes
 				for i, err := range together(t, h, q, tt.updates...) {
 					want := errUpdate
 					if slices.Contains(h.data, i+1) {
@@ -173,9 +173,9 @@ func TestFailingCommits(t *testing.T) {
 		}
 		check(t, h, "[]", 0)
 	})
-	for _, settles := range []bool{false, true} {
+	for _, finishes := range []bool{false, true} {
 		bubble(t, func(t *testing.T, h *engine, q *share.Queue) {
-			h.commit, h.apart, h.settles = odd, true, settles
+			h.commit, h.apart, h.finishes = odd, true, finishes
 			errs := together(t, h, q, adds(1), adds(2), adds(3), adds(4))
 			for i, err := range errs {
 				if want := i%2 == 0; errors.Is(err, errCommit) != want {
@@ -210,16 +210,16 @@ func TestFailingCommits(t *testing.T) {
 	})
 }
 
-// While a group settles, the next one has the right to write; each update returns after its
-// own has settled, with its error.
-func TestSettle(t *testing.T) {
+// While a group finishes, the next one has the right to write; each update returns after its
+// own has finished, with its error.
+func TestFinish(t *testing.T) {
 	bubble(t, func(t *testing.T, h *engine, q *share.Queue) {
-		h.settles = true
+		h.finishes = true
 		second := make(chan struct{})
-		settled := 0
-		h.settle = func(h *engine) error {
-			if settled++; settled > 1 {
-				return errSettle
+		finished := 0
+		h.finish = func(h *engine) error {
+			if finished++; finished > 1 {
+				return errFinish
 			}
 			var err error
 			var wg sync.WaitGroup
@@ -228,7 +228,7 @@ func TestSettle(t *testing.T) {
 				err = q.Update(context.Background(), h, adds(2))
 			})
 			wg.Wait() // it could not end if the first group kept the right to write
-			if !errors.Is(err, errSettle) {
+			if !errors.Is(err, errFinish) {
 				t.Errorf("the second update: %v", err)
 			}
 			return nil
@@ -240,21 +240,21 @@ func TestSettle(t *testing.T) {
 		check(t, h, "[1 2]", 2)
 	})
 	bubble(t, func(t *testing.T, h *engine, q *share.Queue) { // one by one
-		h.settles, h.apart = true, true
+		h.finishes, h.apart = true, true
 		h.commit = func(added []int) error {
 			if len(added) > 1 {
 				return errCommit
 			}
 			return nil
 		}
-		h.settle = func(h *engine) error {
+		h.finish = func(h *engine) error {
 			if len(h.data) == 2 {
-				return errSettle
+				return errFinish
 			}
 			return nil
 		}
 		errs := together(t, h, q, adds(1), adds(2), adds(3))
-		if errs[0] != nil || !errors.Is(errs[1], errSettle) || errs[2] != nil {
+		if errs[0] != nil || !errors.Is(errs[1], errFinish) || errs[2] != nil {
 			t.Errorf("%v", errs)
 		}
 	})
@@ -264,9 +264,9 @@ func TestSettle(t *testing.T) {
 // succeeded, once, and each in the order of its goroutine.
 func TestConcurrent(t *testing.T) {
 	const writers, each = 8, 100
-	for _, settles := range []bool{false, true} {
+	for _, finishes := range []bool{false, true} {
 		h, q := newEngine(), &share.Queue{}
-		h.settles = settles
+		h.finishes = finishes
 		var mu sync.Mutex
 		told := map[int]bool{}
 		var wg sync.WaitGroup

@@ -11,19 +11,19 @@ import (
 	"github.com/duskdb/duskdb/ttl/monitor"
 )
 
-// settleBatch limits the records that one engine transaction removes before a command.
-const settleBatch = 200
+// aheadBatch limits the records that one engine transaction removes before a command.
+const aheadBatch = 200
 
-// Settle removes the expired documents: before a document policy changes, so that they do
+// RemoveExpired removes the expired documents: before a document policy changes, so that they do
 // not become visible again, and before an index is built, so that they cause no duplicate
 // keys. It fails with a keptError if the dead-letter collection refuses a document.
-func (w *Writer) Settle() error {
+func (w *Writer) RemoveExpired() error {
 	if !w.Meta.MayHide() {
 		return nil
 	}
 	var lags ttl.Lags
 	removed, err := w.Meta.Rules.Purge(w.coll, w.c.Now, w.observed(&lags))
-	w.settled(removed, &lags)
+	w.countPurged(removed, &lags)
 	return err
 }
 
@@ -38,26 +38,26 @@ func (w *Writer) observed(lags *ttl.Lags) ttl.Remover {
 	}
 }
 
-// settled counts expired documents that make room for the running command. They count once
+// countPurged counts expired documents that make room for the running command. They count once
 // its transaction is committed.
-func (w *Writer) settled(r ttl.Removed, lags *ttl.Lags) {
+func (w *Writer) countPurged(r ttl.Removed, lags *ttl.Lags) {
 	if log := w.c.Recorder(); log != nil {
-		log.Settled.Add(w.coll.Info().UUID, r, lags)
+		log.Purged.Add(w.coll.Info().UUID, r, lags)
 	}
 }
 
-// SettleAhead removes most of the expired documents before the command's own
+// RemoveExpiredAhead removes most of the expired documents before the command's own
 // transaction, in batches, so that other writers can run in between. refused is the
 // error of a document that had to be kept, or nil.
-func SettleAhead(c *kernel.Call, ns storage.Namespace) (refused, err error) {
+func RemoveExpiredAhead(c *kernel.Call, ns storage.Namespace) (refused, err error) {
 	if c.Transaction() != nil {
 		return nil, nil
 	}
-	done, settlement := false, ttl.NewPurge(c.Now)
+	done, purge := false, ttl.NewPurge(c.Now)
 	for !done && err == nil {
-		next := settlement
+		next := purge
 		err = c.Update(func(tx storage.Tx) error {
-			next, done = settlement.Clone(), true
+			next, done = purge.Clone(), true
 			coll, err := tx.Collection(ns)
 			if errors.Is(err, storage.ErrNotFound) {
 				return nil
@@ -68,13 +68,13 @@ func SettleAhead(c *kernel.Call, ns storage.Namespace) (refused, err error) {
 			w := New(c, tx, coll, true)
 			var removed ttl.Removed
 			var lags ttl.Lags
-			removed, done, err = next.Batch(w.Meta.Rules, coll, settleBatch, w.observed(&lags))
-			w.settled(removed, &lags)
+			removed, done, err = next.Batch(w.Meta.Rules, coll, aheadBatch, w.observed(&lags))
+			w.countPurged(removed, &lags)
 			return err
 		})
-		settlement = next
+		purge = next
 	}
-	return RefusedWith(settlement.Refused()), err
+	return RefusedWith(purge.Refused()), err
 }
 
 // EndPolicy prepares a change of the document policy of a collection with many expired
@@ -100,7 +100,7 @@ func EndPolicy(c *kernel.Call, ns storage.Namespace) (reopen func(), err error) 
 			c.Svc.Log.Warn().Err(err).Stringer("ns", ns).Msg("The expiry policy of a collection is suspended until a restart")
 		}
 	}
-	refused, err := SettleAhead(c, ns)
+	refused, err := RemoveExpiredAhead(c, ns)
 	if err == nil {
 		err = refused
 	}
@@ -123,7 +123,7 @@ func muchHasExpired(c *kernel.Call, ns storage.Namespace) (much bool, err error)
 			return err
 		}
 		left, err := c.Visible(coll).Count()
-		much = stored-left > settleBatch
+		much = stored-left > aheadBatch
 		return err
 	})
 	return much, err
