@@ -124,7 +124,7 @@ func startForm(t *testing.T, f form) error {
 		return err
 	}
 	r.cfg.Lines = nil
-	srv, err := openServer(r.cfg)
+	srv, err := openServer(r.cfg, nil)
 	if err != nil {
 		return err
 	}

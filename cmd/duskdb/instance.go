@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strconv"
 	"sync"
 	"syscall"
@@ -42,7 +41,9 @@ func (s *serveCmd) Run() error {
 	}
 	manager := serviceManager(r.log)
 	manager.tell("STATUS=Opening the data")
-	srv, err := openServer(r.cfg)
+	signals, stop := stopSignals()
+	defer stop()
+	srv, err := openServer(r.cfg, signals)
 	if srv == nil {
 		return err
 	}
@@ -50,7 +51,7 @@ func (s *serveCmd) Run() error {
 	if err := planned.plant(srv, &r.cfg, r.log); err != nil {
 		return errors.Join(err, srv.Close(context.Background()))
 	}
-	return s.serve(r, srv, manager)
+	return s.serve(r, srv, manager, signals)
 }
 
 // instance is one run of the server.
@@ -162,7 +163,7 @@ func (r *instance) reportRepairs(srv *server.Server) {
 
 // serve starts the server, says so to all that wait for it, and blocks until it has
 // stopped.
-func (s *serveCmd) serve(r *instance, srv *server.Server, manager manager) error {
+func (s *serveCmd) serve(r *instance, srv *server.Server, manager manager, signals <-chan os.Signal) error {
 	if err := srv.Start(); err != nil {
 		return err
 	}
@@ -174,9 +175,6 @@ func (s *serveCmd) serve(r *instance, srv *server.Server, manager manager) error
 		return errors.Join(err, srv.Close(context.Background()))
 	}
 	defer remove()
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM) // before the server reports that it is ready
-	defer signal.Stop(signals)
 	fmt.Printf("duskdb listening on %s\n%s", srv.URI(), readyLines(s.ReplSet != ""))
 	if url := srv.ConsoleURL(); url != "" {
 		fmt.Printf("duskdb console on %s\n", url)
