@@ -99,6 +99,6 @@ func (r *Report) inspect(data *mem.Store, indexer storage.Indexer) error {
 			return nil // the problem that was noted
 		}
 	}
-	defer e.Close()
+	defer func() { _ = e.Close() }() // nothing is written
 	return inspect.Engine(context.Background(), e, &r.Report)
 }

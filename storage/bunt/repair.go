@@ -172,7 +172,7 @@ func (s *salvager) loseEnd(noted logState) {
 func (s *salvager) findHeader() error {
 	begin := make([]byte, tornHeader)
 	n, err := s.chain.ReadAt(begin, 0)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
 	i := bytes.Index(begin[:n], []byte(formatPrefix))
@@ -278,7 +278,7 @@ func (s *salvager) findCommand(off, size int64) (int64, error) {
 	buf := make([]byte, 64<<10)
 	for off < size {
 		n, err := s.chain.ReadAt(buf, off)
-		if err != nil && err != io.EOF {
+		if err != nil && !errors.Is(err, io.EOF) {
 			return 0, err
 		}
 		if i := bytes.Index(buf[:n], groupCommand); i >= 0 {

@@ -185,7 +185,7 @@ func (s *store) Close() error { return s.e.closeLog() }
 
 // snapshot returns the latest state.
 func (s *store) snapshot() *mem.Snapshot {
-	latest, _ := s.Store.Snapshot()
+	latest, _ := s.Snapshot()
 	return latest.(*mem.Snapshot)
 }
 

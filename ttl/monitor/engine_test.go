@@ -84,7 +84,7 @@ func BenchmarkExpire(b *testing.B) {
 		b.ReportMetric(due/r.Took.Seconds(), "docs/s")
 		b.ReportMetric(float64(p99(idle).Microseconds()), "idle-p99-µs")
 		b.ReportMetric(float64(p99(busy).Microseconds()), "busy-p99-µs")
-		_ = h.Engine.Close()
+		_ = h.Close()
 		b.StartTimer()
 	}
 }
