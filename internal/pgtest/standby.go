@@ -40,25 +40,43 @@ func (s *Server) standby() (*Server, error) {
 	if other.port, err = freeport.Claim(); err != nil {
 		return nil, err
 	}
-	err = other.run("pg_basebackup", "-D", other.data(), "-d", s.primary(), "-R", "-X", "stream", "-c", "fast", "--no-sync")
+	err = other.run("pg_basebackup", "-D", other.data(), "-d", other.follows(s), "-R", "-X", "stream", "-c", "fast", "--no-sync")
 	if err == nil {
 		err = other.Launch()
 	}
 	if err == nil {
-		err = s.Exec("alter system set synchronous_standby_names = '*'")
-	}
-	if err == nil {
-		err = s.Exec("select pg_reload_conf()")
+		err = s.waitFor(other)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return other, s.Await("select 1 from pg_stat_replication where sync_state = 'sync'")
+	return other, nil
 }
 
-// primary are the parameters by which a standby connects to the server.
-func (s *Server) primary() string {
-	return fmt.Sprintf("host=127.0.0.1 port=%d user=postgres", s.port)
+// waitFor makes the server acknowledge from now on only what the standby has, whatever
+// other standbys it has.
+func (s *Server) waitFor(standby *Server) error {
+	err := s.Exec(fmt.Sprintf("alter system set synchronous_standby_names = '%s'", standby.name()))
+	if err == nil {
+		err = s.Exec("select pg_reload_conf()")
+	}
+	if err == nil {
+		err = s.Await(fmt.Sprintf("select 1 from pg_stat_replication where sync_state = 'sync' and application_name = '%s'", standby.name()))
+	}
+	if err != nil {
+		return err
+	}
+	// Commits wait when the checkpointer too has read the settings, which it does before
+	// it begins a checkpoint.
+	return s.Exec("checkpoint")
+}
+
+// name is what the server calls itself as a standby.
+func (s *Server) name() string { return fmt.Sprintf("standby_%d", s.port) }
+
+// follows are the parameters by which the server connects to a primary as its standby.
+func (s *Server) follows(primary *Server) string {
+	return fmt.Sprintf("host=127.0.0.1 port=%d user=postgres application_name=%s", primary.port, s.name())
 }
 
 // Follow makes a server that has ended a standby of another one, which has taken its
@@ -68,7 +86,7 @@ func (s *Server) Follow(primary *Server) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(conf, "\nprimary_conninfo = '%s'\nsynchronous_standby_names = ''\n", primary.primary())
+	_, err = fmt.Fprintf(conf, "\nprimary_conninfo = '%s'\nsynchronous_standby_names = ''\n", s.follows(primary))
 	if cerr := conf.Close(); err == nil {
 		err = cerr
 	}
