@@ -144,27 +144,32 @@ func (s *Server) query(sql string) (rows int, err error) {
 	return rows, err
 }
 
-// Crash kills the server's first process with SIGKILL: the others end when they notice.
-// Launch starts it again.
+// Crash kills all processes of the server with SIGKILL, as a machine does that fails. The
+// first process is stopped before and ends last: PostgreSQL's others go on for a moment
+// when it is gone, and show commits that wait for a standby. Launch starts the server again.
 func (s *Server) Crash() error {
 	b, err := os.ReadFile(filepath.Join(s.data(), "postmaster.pid"))
 	if err != nil {
 		return err
 	}
 	line, _, _ := strings.Cut(string(b), "\n")
-	pid, err := strconv.Atoi(line)
+	first, err := strconv.Atoi(line)
 	if err != nil {
 		return err
 	}
-	p, err := os.FindProcess(pid)
-	if err != nil {
+	if err := stop(first); err != nil {
 		return err
 	}
-	if err := p.Kill(); err != nil {
+	for _, pid := range s.processes() {
+		if pid != first {
+			_ = kill(pid) // it may have ended
+		}
+	}
+	if err := kill(first); err != nil {
 		return err
 	}
 	s.Kill()
-	for begun := clock.System().Now(); s.lives(); {
+	for begun := clock.System().Now(); len(s.processes()) > 0; {
 		if clock.System().Now().Sub(begun) > standbyTime {
 			return fmt.Errorf("processes of PostgreSQL are left after %v", standbyTime)
 		}
@@ -173,15 +178,24 @@ func (s *Server) Crash() error {
 	return nil
 }
 
-// lives reports whether processes of the server are left, as far as the system shows it.
-func (s *Server) lives() bool {
+func kill(pid int) error {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return err
+	}
+	return p.Kill()
+}
+
+// processes are the server's that are left, as far as the system shows them.
+func (s *Server) processes() (pids []int) {
 	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
 	for _, link := range links {
 		if dir, err := os.Readlink(link); err == nil && dir == s.data() {
-			return true
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(link)))
+			pids = append(pids, pid)
 		}
 	}
-	return false
+	return pids
 }
 
 // URIs is one URI for several servers, of which a client uses the one that can be

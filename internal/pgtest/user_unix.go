@@ -36,6 +36,9 @@ func own(dir string) error {
 	return nil
 }
 
+// stop makes a process wait until it is killed.
+func stop(pid int) error { return syscall.Kill(pid, syscall.SIGSTOP) }
+
 // AsUser makes a command of root run as another user: PostgreSQL and what belongs to it
 // refuse to run as root.
 func AsUser(cmd *exec.Cmd) {

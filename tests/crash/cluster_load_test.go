@@ -253,6 +253,11 @@ func (l *bank) progress(after string) time.Duration {
 	for i := range before {
 		before[i] = l.done[i].Load()
 	}
+	defer func() {
+		if l.Failed() {
+			l.tell(before)
+		}
+	}()
 	took := eventually(l, "clients go on after "+after, func() bool {
 		for i := range before {
 			if l.done[i].Load() < before[i]+2 {
@@ -263,6 +268,17 @@ func (l *bank) progress(after string) time.Duration {
 	})
 	l.Logf("%s: everybody went on after %v", after, took.Round(10*time.Millisecond))
 	return took
+}
+
+// tell logs who has not gone on, and what the servers say.
+func (l *bank) tell(before [kinds]int64) {
+	l.Helper()
+	for i := range before {
+		l.Logf("%d more %s", l.done[i].Load()-before[i], kindNames[i])
+	}
+	for i, s := range l.servers {
+		l.Logf("server %d:\n%s", i, s.Stderr.Tail(4000))
+	}
 }
 
 // end stops the clients and checks what they have done.
