@@ -252,6 +252,7 @@ var sweepStages = append([]touches{
 	{"test", `{aggregate: "x", pipeline: [{$facet: {a: [{$lookup: {from: "y", as: "j", localField: "a", foreignField: "a"}}], b: [{$unionWith: "z"}]}}]}`, "find test.x, find test.y, find test.z"},
 	{"test", `{aggregate: "x", pipeline: [{$graphLookup: {from: "y", as: "j"}}]}`, "find test.x, find test.y"},
 	{"test", `{aggregate: "x", pipeline: [{$indexStats: {}}]}`, "indexStats test.x"},
+	{"test", `{aggregate: 1, pipeline: [{$listClusterCatalog: {}}]}`, "listCollections test"},
 	{"test", `{aggregate: "x", pipeline: [{$listCatalog: {}}]}`, "listCollections test.x, listIndexes test.x"},
 	{"admin", `{aggregate: 1, pipeline: [{$listCatalog: {}}]}`, "listDatabases cluster, listCollections any, listIndexes any, listCollections *.system.js, listIndexes *.system.js, listCollections buckets, listIndexes buckets"},
 	{"test", `{aggregate: 1, pipeline: [{$listLocalSessions: {}}]}`, ""},

@@ -21,7 +21,7 @@ func TestClusterHello(t *testing.T) {
 		for _, hello := range []string{"hello", "isMaster"} {
 			reply := on.Admin(`{` + hello + `: 1, helloOk: true}`)
 			primary := map[string]string{"hello": "isWritablePrimary", "isMaster": "ismaster"}[hello]
-			if reply.Lookup("msg").Str() != "isdbgrid" || !reply.Lookup(primary).Truthy() || reply.Lookup("maxWireVersion").SafeInt64() != 25 {
+			if reply.Lookup("msg").Str() != "isdbgrid" || !reply.Lookup(primary).Truthy() || reply.Lookup("maxWireVersion").SafeInt64() != 27 {
 				t.Errorf("%s answered %s", hello, reply)
 			}
 			for _, absent := range []string{"setName", "hosts", "primary", "me", "secondary", "lastWrite", "readOnly", "serviceId"} {

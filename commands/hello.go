@@ -61,7 +61,7 @@ func runHello(c *kernel.Call) error {
 		Int32("maxWriteBatchSize", kernel.MaxWriteBatch).Date("localTime", c.Now).
 		Int32("logicalSessionTimeoutMinutes", int32(session.Timeout/time.Minute)).
 		Int32("connectionId", int32(c.Conn.ID)).Int32("minWireVersion", 0).
-		Int32("maxWireVersion", kernel.MaxWireVersion)
+		Int32("maxWireVersion", c.Svc.Options.Dialect.WireVersion())
 	if !c.Svc.InCluster() {
 		b.Bool("readOnly", false)
 	}

@@ -42,10 +42,6 @@ type (
 	Profiling = observe.Profiling
 )
 
-// ServerVersion is the version that the server reports: MongoDB's, whose
-// behaviour it follows.
-const ServerVersion = kernel.ServerVersion
-
 // OtherCollections names the sum of the collections without metrics of their own.
 const OtherCollections = diagnostics.OtherCollections
 

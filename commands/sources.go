@@ -2,6 +2,7 @@ package commands
 
 import (
 	"github.com/duskdb/duskdb/commands/changestream"
+	"github.com/duskdb/duskdb/commands/ddl"
 	"github.com/duskdb/duskdb/commands/diagnostics"
 	"github.com/duskdb/duskdb/commands/pipeline"
 	"github.com/duskdb/duskdb/commands/settings"
@@ -17,6 +18,7 @@ func init() {
 		"$listSessions":       pipeline.OpenSessions,
 		"$planCacheStats":     pipeline.OpenPlanCacheStats,
 		"$listCatalog":        pipeline.OpenListCatalog,
+		"$listClusterCatalog": ddl.OpenListClusterCatalog,
 		"$querySettings":      settings.OpenQuerySettings,
 		"$listSampledQueries": pipeline.OpenNothing,
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/duskdb/duskdb/commands/cluster"
 	"github.com/duskdb/duskdb/commands/crud"
-	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/parameters"
 	"github.com/duskdb/duskdb/commands/pipeline"
@@ -55,7 +54,7 @@ func newService(o kernel.Options) (*kernel.Service, error) {
 	if err := replication.JoinSet(s); err != nil {
 		return nil, err
 	}
-	if err := housekeeping.KeepVersion(s); err != nil {
+	if err := kernel.KeepFeatureVersion(s); err != nil {
 		return nil, err
 	}
 	if err := cluster.KeepIdentity(s); err != nil {

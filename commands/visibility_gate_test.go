@@ -75,7 +75,7 @@ var readsStored = map[string]string{
 	"ddl.databaseListed":                 own,
 	"ddl.forgetOffer":                    own,
 	"ddl.readOffer":                      own,
-	"housekeeping.KeepVersion":           own,
+	"kernel.KeepFeatureVersion":          own,
 	"kernel.Call.ChangeSetting":          own,
 	"kernel.Service.storeMove":           own,
 	"kernel.Service.OpenClock":           own,

@@ -19,7 +19,7 @@ import (
 func (s *Server) logStart(memory int64) {
 	host, _ := os.Hostname() // "" if it has no name
 	c := &s.config
-	s.log.Info().Str("version", c.Version).Str("mongodb", MongoDBVersion).Int("pid", os.Getpid()).Str("host", host).
+	s.log.Info().Str("version", c.Version).Str("mongodb", s.dialect.Version()).Int("pid", os.Getpid()).Str("host", host).
 		Str("dbpath", cmp.Or(c.DBPath, Memory)).Str("storageEngine", c.engineName()).
 		Int64("memoryLimitMB", memory>>20).Int("maxConns", c.MaxConns).
 		Bool("accessControl", c.Auth).Str("tls", cmp.Or(c.TLS.Mode, TLSDisabled)).
@@ -86,7 +86,7 @@ func (s *Server) serviceOptions() commands.Options {
 		OplogMinRetentionMillis: int64(c.OplogMinRetentionHours * 3600_000),
 		Security:                s.security(), MaxConns: c.MaxConns, Compressors: c.Compressors,
 		Log: c.Log, Lines: c.Lines, LogLimit: c.LogLimit, RotateLog: c.RotateLog,
-		Argv: c.Argv, Parsed: c.Parsed, DuskDB: c.Version, Shutdown: c.OnShutdown,
+		Argv: c.Argv, Parsed: c.Parsed, DuskDB: c.Version, Dialect: s.dialect, Shutdown: c.OnShutdown,
 	}
 }
 

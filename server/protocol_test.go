@@ -62,7 +62,7 @@ func TestHandshake(t *testing.T) {
 	_, c := dial(t, s)
 	hello := mustRoundTrip(t, c, command(`{"hello": 1, "$db": "admin", "compression": ["zstd", "lzma", "snappy"]}`))
 	for name, want := range map[string]int64{
-		"maxWireVersion": 25, "minWireVersion": 0, "maxBsonObjectSize": 16777216,
+		"maxWireVersion": 27, "minWireVersion": 0, "maxBsonObjectSize": 16777216,
 		"maxMessageSizeBytes": 48000000, "maxWriteBatchSize": 100000, "logicalSessionTimeoutMinutes": 30,
 	} {
 		if got, _ := hello.Lookup(name).AsInt64(); got != want {

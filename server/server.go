@@ -32,6 +32,7 @@ import (
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands"
 	"github.com/duskdb/duskdb/internal/auth"
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -44,9 +45,9 @@ type LogLines = commands.LogLines
 // Writer goes between the logger and where the lines are kept.
 type LogLimit = commands.LogLimit
 
-// MongoDBVersion is the version of MongoDB whose behaviour the server
-// implements.
-const MongoDBVersion = commands.ServerVersion
+// MongoDBVersion is the version of MongoDB whose behaviour the server implements unless
+// [Config] names another.
+const MongoDBVersion = dialect.NewestFull
 
 // Memory is the DBPath of a server that keeps nothing on disk.
 const Memory = ":memory:"
@@ -96,6 +97,9 @@ type Config struct {
 	// OplogMinRetentionHours is how long entries of the change log are kept even
 	// if it is full; 0: only the size counts.
 	OplogMinRetentionHours float64
+	// MongoDBVersion is the version of MongoDB that the server behaves as: "8.2" or "8.0";
+	// "": 8.2.
+	MongoDBVersion string
 	// NoScripting refuses server-side JavaScript.
 	NoScripting bool
 	// MemoryLimit is the memory limit of the data: bytes, with a unit or without,
@@ -157,7 +161,8 @@ type Config struct {
 // Server is a running DuskDB.
 type Server struct {
 	config     Config
-	endpoints  []string // addresses and sockets to listen on
+	dialect    dialect.Dialect // version of MongoDB with its own feature compatibility version
+	endpoints  []string        // addresses and sockets to listen on
 	clock      clock.Clock
 	engine     storage.Engine
 	service    *commands.Service
@@ -193,6 +198,10 @@ func New(cfg Config) (*Server, error) {
 		conns: map[*conn]struct{}{}, refused: map[net.Conn]struct{}{},
 	}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
+	var ok bool
+	if s.dialect, ok = dialect.Speak(cfg.MongoDBVersion); !ok {
+		return nil, fmt.Errorf("the version of MongoDB is %q, not one of %s", cfg.MongoDBVersion, strings.Join(dialect.Releases(), ", "))
+	}
 	if err := s.config.readTestClock(); err != nil {
 		return nil, err
 	}

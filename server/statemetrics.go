@@ -14,7 +14,7 @@ import (
 // are served while the data are still being opened, too.
 var stateMetrics = []family{
 	{"duskdb_info", "gauge", []string{"version", "mongodb"}, "Version of the server, and of MongoDB that it follows; always 1.", func(x *exposition, _ *commands.Metrics) {
-		x.sample(1, x.s.config.Version, commands.ServerVersion)
+		x.sample(1, x.s.config.Version, x.s.dialect.Version())
 	}},
 	ofServer("ready", "1 if clients are served, as /readyz says, else 0.", func(s *Server) (float64, bool) {
 		if s.ready() != nil {

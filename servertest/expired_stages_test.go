@@ -114,6 +114,7 @@ var stages = map[string]stage{
 	"$currentOp":                   {why: notOfDocuments},
 	"$documents":                   {why: notOfDocuments},
 	"$indexStats":                  {why: notOfDocuments},
+	"$listClusterCatalog":          {why: notOfDocuments},
 	"$listCatalog":                 {why: notOfDocuments},
 	"$listLocalSessions":           {why: notOfDocuments},
 	"$listSampledQueries":          {why: notOfDocuments},

@@ -98,6 +98,12 @@ func ReplicaSet(name string) Option {
 	return func(c *server.Config) { c.ReplSet = name }
 }
 
+// MongoDBVersion makes the server behave as another version of MongoDB than the newest that
+// it knows, as --mongodbVersion does: "8.0".
+func MongoDBVersion(version string) Option {
+	return func(c *server.Config) { c.MongoDBVersion = version }
+}
+
 // Log makes the server log; without it, it is silent.
 func Log(l zerolog.Logger) Option {
 	return func(c *server.Config) { c.Log = l }

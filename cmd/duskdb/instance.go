@@ -134,7 +134,7 @@ func (s *serveCmd) config(params map[string]string) server.Config {
 		Argv: hideSecrets(os.Args), Parsed: s.parsed(params), Version: version,
 		MetricsPort: s.MetricsPort, MetricsBindIP: s.MetricsBind, MetricsPprof: s.MetricsPprof,
 		ConsolePort: s.consolePort(), ConsoleBindIP: s.ConsoleBind, ConsoleHosts: s.ConsoleHosts, ConsoleReadOnly: s.ConsoleRead,
-		NoScripting: s.Mongod.NoScripting, ReplSet: s.ReplSet, AdvertiseHost: s.Advertise,
+		MongoDBVersion: s.MongoDB, NoScripting: s.Mongod.NoScripting, ReplSet: s.ReplSet, AdvertiseHost: s.Advertise,
 		OplogSizeMB: s.OplogSize, OplogMinRetentionHours: s.OplogHours,
 		Profiling: &server.Profiling{Level: s.Profile, SlowMS: s.SlowMS, SampleRate: s.SlowSample},
 	}

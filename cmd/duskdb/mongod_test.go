@@ -147,7 +147,7 @@ func TestKeyFileMode(t *testing.T) {
 func TestVersionFlag(t *testing.T) {
 	var c cli
 	_, out, err := describe(&c).Parse([]string{"--version"})
-	if !errors.Is(err, commandline.ErrHelp) || !regexp.MustCompile(`(?m)^db version v8\.0\.\d+$`).MatchString(out) {
+	if !errors.Is(err, commandline.ErrHelp) || !regexp.MustCompile(`(?m)^db version v8\.2\.\d+$`).MatchString(out) {
 		t.Errorf("%v:\n%s", err, out)
 	}
 	if code := run([]string{"--version"}); code != 0 {

@@ -257,6 +257,7 @@ func presentMode(value string) string {
 var duskdbKeys = []option{
 	{key: "duskdb.testClock", flag: "test-clock", kind: boolean},
 	{key: "duskdb.exitWithStdin", flag: "exit-with-stdin", kind: boolean},
+	{key: "duskdb.mongodbVersion", flag: "mongodbVersion", kind: text},
 	{key: "duskdb.advertiseHost", flag: "advertiseHost", kind: text},
 	{key: "duskdb.cacheSize", flag: "cacheSize", kind: text},
 	{key: "duskdb.storageURI", flag: "storageURI", kind: text},

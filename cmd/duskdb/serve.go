@@ -24,6 +24,7 @@ type serveCmd struct {
 	TestClock    bool       `group:"Tests" name:"test-clock" help:"Let clients move the server's clock (testClock)."`
 	WithStdin    bool       `group:"Tests" name:"exit-with-stdin" help:"Stop when standard input is closed, which happens when the program that started the server exits."`
 	MaxConns     int        `group:"Network" name:"maxConns" default:"0" help:"Maximum number of open connections; 0: no limit."`
+	MongoDB      string     `group:"Tests" name:"mongodbVersion" enum:"8.2,8.0" default:"8.2" help:"Version of MongoDB to behave as: what it reports, its features and its errors."`
 	ReplSet      string     `group:"Replica set" name:"replSet" help:"Run as a single-member replica set with this name."`
 	Advertise    string     `group:"Replica set" name:"advertiseHost" help:"host:port that the replica set reports to clients as its member; default: the address they connected to."`
 	OplogSize    int        `group:"Data" name:"oplogSize" default:"0" help:"Size of the change log in MB; default 64, or 4 until a client first reads it."`

@@ -30,7 +30,7 @@ func Report(s *kernel.Service, ctx context.Context) error {
 	now, up := wall.UnixMilli(), s.Real.Now().Sub(s.Began)
 	own := value.NewBuilder().String("_id", s.Options.Host)
 	own.StartArray("advisoryHostFQDNs").End()
-	own.Date("created", wall.Add(-up).UnixMilli()).String("mongoVersion", kernel.ServerVersion).Date("ping", now).
+	own.Date("created", wall.Add(-up).UnixMilli()).String("mongoVersion", s.Options.Dialect.Version()).Date("ping", now).
 		Int64("up", int64(up/time.Second)).Bool("waiting", true)
 	doc := own.Doc()
 	return storage.Retry(ctx, s.Engine, func(tx storage.Tx) error {

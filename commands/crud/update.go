@@ -44,7 +44,7 @@ func runUpdate(c *kernel.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := checkPipelines(statements); err != nil {
+	if err := checkPipelines(c.Svc, statements); err != nil {
 		return err
 	}
 	c.Svc.Metrics.Opcounters.Update.Add(int64(statements.N))
@@ -95,10 +95,10 @@ func replyUpserted(c *kernel.Call, upserted []upsertedID) {
 }
 
 // checkPipelines refuses pipelines with unknown stages.
-func checkPipelines(statements args.DocList) error {
+func checkPipelines(s *kernel.Service, statements args.DocList) error {
 	for d, ok := statements.Next(); ok; d, ok = statements.Next() {
 		if u := d.Lookup("u"); u.Kind() == value.KindArray {
-			if err := agg.CheckNames(u.Doc()); err != nil {
+			if err := agg.CheckNames(s.Dialect(), u.Doc()); err != nil {
 				return err
 			}
 		}

@@ -231,6 +231,9 @@ func runListCollections(c *kernel.Call) error {
 			return err
 		}
 		for _, info := range infos {
+			if err := c.Interrupted(); err != nil {
+				return err
+			}
 			if pipeline.HiddenCollection(info.Namespace) || !access.ListsCollection(c, info.Namespace) {
 				continue
 			}
@@ -260,21 +263,30 @@ func runListCollections(c *kernel.Call) error {
 	return exec.FirstBatch(c, exec.CursorRequest{NS: ns, It: agg.Docs(kept...), BatchSize: size, IDFirst: true, SingleBatch: int64(len(kept)) <= size})
 }
 
-func listedCollection(c *kernel.Call, info *storage.Info, nameOnly bool) value.Doc {
-	m := catalog.Of(info)
-	kindName := "collection"
-	switch m.Kind {
+// kindName is the type of a collection in listings.
+func kindName(info *storage.Info) string {
+	switch catalog.Of(info).Kind {
 	case catalog.View:
-		kindName = "view"
+		return "view"
 	case catalog.TimeSeries:
-		kindName = "timeseries"
+		return "timeseries"
 	}
+	return "collection"
+}
+
+func listedCollection(c *kernel.Call, info *storage.Info, nameOnly bool) value.Doc {
 	var b value.Builder
 	b.Reset(nil)
-	b.String("name", info.Namespace.Coll).String("type", kindName)
-	if nameOnly {
-		return b.Doc()
+	b.String("name", info.Namespace.Coll).String("type", kindName(info))
+	if !nameOnly {
+		appendListed(c, &b, info)
 	}
+	return b.Doc()
+}
+
+// appendListed appends what a listing says of a collection besides its name and type.
+func appendListed(c *kernel.Call, b *value.Builder, info *storage.Info) {
+	m := catalog.Of(info)
 	b.Document("options", create.ListedOptions(c, info))
 	b.StartDocument("info").Bool("readOnly", m.Kind == catalog.View)
 	if m.Kind != catalog.View && m.Kind != catalog.TimeSeries {
@@ -286,7 +298,6 @@ func listedCollection(c *kernel.Call, info *storage.Info, nameOnly bool) value.D
 			b.Document("idIndex", spec.Doc())
 		}
 	}
-	return b.Doc()
 }
 
 // listedOfCluster describes the collections of "config" that are made when they are read.
@@ -391,4 +402,44 @@ func databaseSizes(c *kernel.Call) (map[string]int64, error) {
 		}
 		return nil
 	})
+}
+
+// OpenListClusterCatalog opens $listClusterCatalog: the collections of a database, or on
+// admin of all, that the client may list. None of them is sharded.
+func OpenListClusterCatalog(h *pipeline.Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, error) {
+	c, db := h.Exec.Running(), s.DB
+	if db == "admin" {
+		db = "" // all
+	}
+	var docs []value.Doc
+	err := c.View(func(tx storage.Tx) error {
+		docs = nil
+		infos, err := catalog.List(tx, db)
+		if err != nil {
+			return err
+		}
+		for _, info := range infos {
+			if pipeline.HiddenCollection(info.Namespace) || !access.ListsCollection(c, info.Namespace) {
+				continue
+			}
+			docs = append(docs, clusterEntry(c, info, s.Spec))
+		}
+		return nil
+	})
+	return agg.Docs(docs...), err
+}
+
+// clusterEntry is what $listClusterCatalog says of a collection.
+func clusterEntry(c *kernel.Call, info *storage.Info, options value.Doc) value.Doc {
+	b := value.NewBuilder()
+	b.String("ns", info.Namespace.String()).String("db", info.Namespace.DB).String("type", kindName(info))
+	appendListed(c, b, info)
+	b.Bool("sharded", false)
+	if options.Lookup("tracked").Truthy() {
+		b.Bool("tracked", false)
+	}
+	if options.Lookup("shards").Truthy() {
+		b.StartArray("shards").End()
+	}
+	return b.Doc()
 }

@@ -13,11 +13,12 @@ import (
 
 func runBuildInfo(c *kernel.Call) error {
 	b := c.Reply
-	b.String("version", kernel.ServerVersion).String("gitVersion", "duskdb-"+c.Svc.Options.DuskDB)
+	version := c.Svc.Options.Dialect.Version()
+	b.String("version", version).String("gitVersion", "duskdb-"+c.Svc.Options.DuskDB)
 	b.StartArray("modules").End()
 	b.String("allocator", "go").String("javascriptEngine", c.Svc.Scripts.Name()).String("sysInfo", "deprecated")
 	b.StartArray("versionArray")
-	for _, part := range versionParts() {
+	for _, part := range versionParts(version) {
 		b.Int32("", part)
 	}
 	b.End()
@@ -30,9 +31,9 @@ func runBuildInfo(c *kernel.Call) error {
 	return nil
 }
 
-func versionParts() [4]int32 {
+func versionParts(version string) [4]int32 {
 	var parts [4]int32
-	for i, s := range strings.SplitN(kernel.ServerVersion, ".", 3) {
+	for i, s := range strings.SplitN(version, ".", 3) {
 		for _, ch := range s {
 			parts[i] = parts[i]*10 + ch - '0'
 		}

@@ -22,7 +22,7 @@ func runServerStatus(c *kernel.Call) error {
 	s, b := c.Svc, c.Reply
 	host, _ := os.Hostname()
 	up := s.Clock.Now().Sub(s.StartedAt)
-	b.String("host", host).String("version", kernel.ServerVersion).String("process", processName(s)).
+	b.String("host", host).String("version", s.Options.Dialect.Version()).String("process", processName(s)).
 		Append("service", value.NewArray(value.String(processName(s))))
 	b.Int64("pid", int64(os.Getpid())).Double("uptime", float64(int64(up.Seconds()))).
 		Int64("uptimeMillis", up.Milliseconds()).Int64("uptimeEstimate", int64(up.Seconds())).Date("localTime", c.Now)

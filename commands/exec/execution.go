@@ -79,9 +79,9 @@ func (x *Execution) MapBytes() int64 {
 // values of its variables.
 func (x *Execution) LetScope(let value.Doc) (*expr.Scope, error) {
 	if let == nil {
-		return nil, nil
+		return x.Running().Svc.RootScope(), nil
 	}
-	scope, vars, err := expr.ScopeWithLet(let)
+	scope, vars, err := expr.ScopeWithLet(x.Running().Svc.Dialect(), let)
 	if err != nil {
 		return nil, err
 	}

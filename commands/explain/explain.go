@@ -290,7 +290,7 @@ func appendExplainServer(c *kernel.Call, b *value.Builder, body value.Doc) error
 	}
 	b.Document("command", command.Doc())
 	host, _ := os.Hostname()
-	b.StartDocument("serverInfo").String("host", host).Int32("port", exec.LocalPort(c)).String("version", kernel.ServerVersion).
+	b.StartDocument("serverInfo").String("host", host).Int32("port", exec.LocalPort(c)).String("version", c.Svc.Options.Dialect.Version()).
 		String("gitVersion", "duskdb-"+c.Svc.Options.DuskDB).End()
 	b.StartDocument("serverParameters").
 		Append("internalQueryMaxBlockingSortMemoryUsageBytes", c.Svc.Params.Value("internalQueryMaxBlockingSortMemoryUsageBytes")).

@@ -47,6 +47,7 @@ var notInAPIVersion1 = map[string]bool{
 	"$currentOp":               true,
 	"$indexStats":              true,
 	"$listCatalog":             true,
+	"$listClusterCatalog":      true,
 	"$listLocalSessions":       true,
 	"$listSampledQueries":      true,
 	"$listSearchIndexes":       true,

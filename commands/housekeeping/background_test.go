@@ -164,8 +164,8 @@ func TestFailuresAreLogged(t *testing.T) {
 	if said := log.String(); !strings.Contains(said, "Pre-images could not be removed") || !strings.Contains(said, harness.ErrBroken.Error()) || strings.Contains(said, "Records of ended sessions") {
 		t.Errorf("logged: %s", said)
 	}
-	engine.Broken = housekeeping.VersionNamespace
-	if err := housekeeping.KeepVersion(h.Svc); err == nil {
+	engine.Broken = kernel.VersionNamespace
+	if err := kernel.KeepFeatureVersion(h.Svc); err == nil {
 		t.Error("the version is kept although it cannot be read")
 	}
 	engine.Broken = storage.Namespace{}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/internal/harness"
+	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -34,11 +35,11 @@ func TestFirstDatabases(t *testing.T) {
 		t.Error(got)
 	}
 	version := h.Admin(`{find: "system.version"}`).Lookup("cursor").Doc().Lookup("firstBatch").Doc().Index(0).Doc()
-	if got := version.String(); got != `{ _id: "featureCompatibilityVersion", version: "8.0" }` {
+	if got := version.String(); got != `{ _id: "featureCompatibilityVersion", version: "8.2" }` {
 		t.Error(got)
 	}
 	// A second server over the same data finds it there.
-	if err := housekeeping.KeepVersion(h.Svc); err != nil {
+	if err := kernel.KeepFeatureVersion(h.Svc); err != nil {
 		t.Error(err)
 	}
 }

@@ -14,33 +14,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// VersionNamespace has the feature compatibility version, as every mongod has it from its
-// first start.
-var VersionNamespace = storage.Namespace{DB: "admin", Coll: "system.version"}
-
-// FeatureVersion is the feature compatibility version.
-const FeatureVersion = "8.0"
-
-// versionID is the _id of the document with the feature compatibility version.
-const versionID = "featureCompatibilityVersion"
-
-// KeepVersion stores the version unless it is stored already.
-func KeepVersion(s *kernel.Service) error {
-	known := false
-	err := s.Engine.View(s.Background, func(tx storage.Tx) error {
-		d, err := serverdocs.Get(tx, VersionNamespace, value.String(versionID))
-		known = d != nil
-		return err
-	})
-	if known || err != nil {
-		return err
-	}
-	d := value.NewDoc("_id", value.String(versionID), "version", value.String(FeatureVersion))
-	return storage.Retry(s.Background, s.Engine, func(tx storage.Tx) error {
-		return serverdocs.Put(tx, VersionNamespace, d, s.Clock.NowMillis())
-	})
-}
-
 // sessionsEvery is how often the collection of sessions is brought up to date.
 const sessionsEvery = 5 * time.Minute
 

@@ -7,14 +7,9 @@ import (
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands/observe"
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
-)
-
-// The version that the server reports: MongoDB's, whose behaviour it follows.
-const (
-	ServerVersion  = "8.0.16"
-	MaxWireVersion = 25
 )
 
 // Limits that hello announces.
@@ -40,6 +35,7 @@ type Options struct {
 	CommonClock bool
 	Shutdown    func()             // called by the shutdown command
 	DuskDB      string             // version of DuskDB itself
+	Dialect     dialect.Dialect    // version of MongoDB that the server speaks
 	Lines       *observe.LogLines  // the recent log, for getLog
 	LogLimit    *observe.LogLimit  // bounds the attributes of the log, see maxLogSizeKB; nil: the caller does not bound them
 	RotateLog   func() error       // begins a new log file; nil: the log goes to no file

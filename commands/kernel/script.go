@@ -12,7 +12,7 @@ import (
 // newScripts makes the engine for JavaScript.
 func newScripts(s *Service) *script.Engine {
 	e := script.New(script.Config{
-		Clock: s.Clock, Real: s.Real, Version: ServerVersion,
+		Clock: s.Clock, Real: s.Real, Version: s.Options.Dialect.Version(),
 		Log: func(text string) { s.Log.Info().Str("text", text).Msg("JavaScript output") },
 	})
 	if s.Options.NoScripting {

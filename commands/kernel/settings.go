@@ -21,6 +21,7 @@ type Settings struct {
 
 	concerns *serverdocs.Cache[DefaultConcerns]
 	cluster  *serverdocs.Cache[ClusterSettings]
+	features *serverdocs.Cache[string] // stored feature compatibility version
 }
 
 // The collections of the settings.
@@ -59,6 +60,7 @@ func NewSettings() *Settings {
 	return &Settings{
 		concerns: serverdocs.NewCache(ConcernNamespace, readConcerns),
 		cluster:  serverdocs.NewCache(ClusterNamespace, readClusterSettings),
+		features: serverdocs.NewCache(VersionNamespace, readFeatureVersion),
 	}
 }
 

@@ -36,7 +36,7 @@ const metricsCollections = "metricsMaxCollections"
 // Table lists every server parameter: those of mongod, with its names and defaults, and
 // DuskDB's own.
 func Table() []kernel.Parameter {
-	list := slices.Concat(kernel.LogParameters(), kernel.EstablishmentParameters(), kernel.TLSParameters())
+	list := slices.Concat(kernel.LogParameters(), kernel.EstablishmentParameters(), kernel.TLSParameters(), []kernel.Parameter{kernel.FeatureVersionParameter()})
 	for _, of := range [][]parameter{
 		expiryParameters(), commandParameters(), memoryParameters(), serverParameters(), noEffectParameters(),
 	} {
@@ -82,7 +82,6 @@ func commandParameters() []parameter {
 		line("automationServiceDescriptor", always, value.String(""), checkDescriptor),
 		long("cursorTimeoutMillis", always, 600_000),
 		boolean("enableTestCommands", atStart, false),
-		line("featureCompatibilityVersion", never, value.Document(value.NewDoc("version", value.String("8.0"))), kernel.CheckString("featureCompatibilityVersion")),
 		integer("internalQueryJavaScriptFnTimeoutMillis", always, script.DefaultTimeout, gt(0)).
 			onChange(func(s *kernel.Service, v value.Value) { s.Scripts.TimeoutMS.Store(v.SafeInt64()) }),
 		integer("localLogicalSessionTimeoutMinutes", always, 30, gte(1)),
@@ -106,9 +105,11 @@ func memoryParameters() []parameter {
 			onChange(func(s *kernel.Service, v value.Value) { s.Scripts.HeapLimitMB.Store(v.SafeInt64()) }),
 		long("internalQueryMaxAddToSetBytes", always, 100<<20, gt(0)),
 		long("internalQueryMaxBlockingSortMemoryUsageBytes", always, 100<<20, gte(0)),
+		integer("internalQueryMaxConcatArraysBytes", always, 100<<20, gt(0)),
 		integer("internalQueryMaxMapReduceExpressionBytes", always, 100<<20, gt(0)),
 		integer("internalQueryMaxPushBytes", always, 100<<20, gt(0)),
 		integer("internalQueryMaxRangeBytes", always, 100<<20, gt(0)),
+		integer("internalQueryMaxSetUnionBytes", always, 100<<20, gt(0)),
 		integer("internalQueryTopNAccumulatorBytes", always, 100<<20, gt(0)),
 		integer("jsHeapLimitMB", always, 1100, gte(1)).
 			onChange(func(s *kernel.Service, v value.Value) { s.Scripts.MaxHeapMB.Store(v.SafeInt64()) }),

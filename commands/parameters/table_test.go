@@ -207,7 +207,7 @@ func TestOtherParameters(t *testing.T) {
 		"processUmask":                    {`""`, true, false},
 		"authSchemaVersion":               {`5`, false, false},
 		"authenticationMechanisms":        {`[ "SCRAM-SHA-1", "SCRAM-SHA-256", "MONGODB-X509" ]`, true, false},
-		"featureCompatibilityVersion":     {`{ version: "8.0" }`, false, false},
+		"featureCompatibilityVersion":     {`{ version: "8.2" }`, false, false},
 		"diagnosticDataCollectionEnabled": {`true`, true, true},
 		"documentTtlStrictTsOnly":         {`false`, true, true},
 		"documentTtlTsIndex":              {`true`, true, false},

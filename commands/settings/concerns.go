@@ -4,9 +4,9 @@ import (
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/concern"
-	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/transaction"
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -205,21 +205,31 @@ type setFCVArgs struct {
 
 var setFCVSpec = args.New[setFCVArgs]("setFeatureCompatibilityVersion")
 
-// runSetFCV accepts only the present feature compatibility version.
+// runSetFCV sets the feature compatibility version. Features that are guarded by it are on or
+// off from then on; what they have stored stays readable.
 func runSetFCV(c *kernel.Call) error {
 	var a setFCVArgs
 	if err := setFCVSpec.Decode(c.Body, &a); err != nil {
 		return err
 	}
-	switch {
-	case a.Version != housekeeping.FeatureVersion && a.Version != "7.3" && a.Version != "7.0":
-		return mongoerr.Newf(4926900, "Invalid feature compatibility version value '%s'; expected '7.0' or '7.3' or '8.0'. See https://dochub.mongodb.org/core/8.0-feature-compatibility.", a.Version)
-	case !bool(a.Confirm) && a.Version == housekeeping.FeatureVersion:
-		return mongoerr.New(7369100, "Once you have upgraded to 8.0, you will not be able to downgrade FCV and binary version without support assistance. Please re-run this command with 'confirm: true' to acknowledge this and continue with the FCV upgrade.")
-	case !bool(a.Confirm):
-		return mongoerr.New(7369100, "Once you have downgraded the FCV, if you choose to downgrade the binary version, it will require support assistance. Please re-run this command with 'confirm: true' to acknowledge this and continue with the FCV downgrade.")
-	case a.Version != housekeeping.FeatureVersion:
-		return mongoerr.Newf(mongoerr.CannotDowngrade, "Cannot downgrade to featureCompatibilityVersion %s: the data is written as by 8.0", a.Version)
+	spoken := c.Svc.Options.Dialect
+	if err := kernel.CheckFeatureVersion(spoken, a.Version); err != nil {
+		return err
 	}
-	return nil
+	if !bool(a.Confirm) {
+		return confirmFCV(spoken, a.Version)
+	}
+	if _, ok := spoken.As(a.Version); !ok {
+		return mongoerr.Newf(5147403, "cannot set featureCompatibilityVersion to '%s' while featureCompatibilityVersion is '%s'", a.Version, c.Svc.Dialect().FeatureVersion())
+	}
+	return c.PutSetting(kernel.VersionNamespace, kernel.FeatureVersionDoc(a.Version))
+}
+
+// confirmFCV is the error of a change that nobody has confirmed.
+func confirmFCV(spoken dialect.Dialect, version string) error {
+	const again = "Please re-run this command with 'confirm: true' to acknowledge this and continue with the FCV "
+	if version == spoken.FeatureVersion() {
+		return mongoerr.Newf(7369100, "Once you have upgraded to %s, you will not be able to downgrade FCV and binary version without support assistance. "+again+"upgrade.", version)
+	}
+	return mongoerr.New(7369100, "Once you have downgraded the FCV, if you choose to downgrade the binary version, it will require support assistance. "+again+"downgrade.")
 }

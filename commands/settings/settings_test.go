@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"github.com/duskdb/duskdb/commands/gate"
-	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/commands/replset"
 	"github.com/duskdb/duskdb/commands/users"
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -167,18 +167,52 @@ func TestUserWriteBlock(t *testing.T) {
 	h.OK(`{insert: "c", documents: [{}]}`)
 }
 
+// Each version knows three feature compatibility versions, and works with its own and, if
+// there is a use for it, an older one.
 func TestSetFeatureCompatibilityVersion(t *testing.T) {
-	h := harness.New(t)
-	for command, code := range map[string]int32{
-		`{setFeatureCompatibilityVersion: "8.0", confirm: true}`: 0,
-		`{setFeatureCompatibilityVersion: "8.0"}`:                7369100,
-		`{setFeatureCompatibilityVersion: "7.0"}`:                7369100,
-		`{setFeatureCompatibilityVersion: "7.0", confirm: true}`: 332,
-		`{setFeatureCompatibilityVersion: "4.4", confirm: true}`: 4926900,
-		`{setFeatureCompatibilityVersion: 8, confirm: true}`:     14,
+	for as, commands := range map[dialect.Dialect]map[string]int32{
+		dialect.Mongo82: {
+			`{setFeatureCompatibilityVersion: "8.2", confirm: true}`:       0,
+			`{setFeatureCompatibilityVersion: "8.0", confirm: 1}`:          0,
+			`{setFeatureCompatibilityVersion: "8.2"}`:                      7369100,
+			`{setFeatureCompatibilityVersion: "8.0"}`:                      7369100,
+			`{setFeatureCompatibilityVersion: "8.0", confirm: false}`:      7369100,
+			`{setFeatureCompatibilityVersion: "8.1", confirm: true}`:       5147403,
+			`{setFeatureCompatibilityVersion: "7.0", confirm: true}`:       4926900,
+			`{setFeatureCompatibilityVersion: "8.3", confirm: true}`:       4926900,
+			`{setFeatureCompatibilityVersion: 8, confirm: true}`:           14,
+			`{setFeatureCompatibilityVersion: "8.2", confirm: "yes"}`:      14,
+			`{setFeatureCompatibilityVersion: "8.2", confirm: true, x: 1}`: 40415,
+		},
+		dialect.Mongo80: {
+			`{setFeatureCompatibilityVersion: "8.0", confirm: true}`: 0,
+			`{setFeatureCompatibilityVersion: "8.0"}`:                7369100,
+			`{setFeatureCompatibilityVersion: "7.0"}`:                7369100,
+			`{setFeatureCompatibilityVersion: "7.0", confirm: true}`: 5147403,
+			`{setFeatureCompatibilityVersion: "8.2", confirm: true}`: 4926900,
+			`{setFeatureCompatibilityVersion: "4.4", confirm: true}`: 4926900,
+		},
 	} {
-		if reply := h.Admin(command); reply.Lookup("code").Int32() != code {
-			t.Errorf("%s answered %s", command, reply)
+		h := harness.NewWith(t, kernel.Options{Dialect: as})
+		for command, code := range commands {
+			if reply := h.Admin(command); reply.Lookup("code").Int32() != code {
+				t.Errorf("%s: %s answered %s", as.Version(), command, reply)
+			}
+		}
+	}
+}
+
+// The feature compatibility version is stored, and shown by getParameter.
+func TestFeatureCompatibilityVersionIsStored(t *testing.T) {
+	h := harness.New(t)
+	for _, version := range []string{"8.2", "8.0", "8.2"} {
+		h.Admin(`{setFeatureCompatibilityVersion: "` + version + `", confirm: true}`)
+		if got := h.Admin(`{getParameter: 1, featureCompatibilityVersion: 1}`).Lookup("featureCompatibilityVersion").String(); got != `{ version: "`+version+`" }` {
+			t.Errorf("after %s: %s", version, got)
+		}
+		stored := h.Admin(`{find: "system.version"}`).Lookup("cursor").Doc().Lookup("firstBatch").Doc().Index(0).String()
+		if stored != `{ _id: "featureCompatibilityVersion", version: "`+version+`" }` {
+			t.Errorf("stored: %s", stored)
 		}
 	}
 }
@@ -384,7 +418,7 @@ func TestApplyOps(t *testing.T) {
 // TestUnreadableSettings: a server that cannot read what administrators have
 // decided does not start as if they had decided nothing.
 func TestUnreadableSettings(t *testing.T) {
-	for _, ns := range []storage.Namespace{kernel.ConcernNamespace, kernel.ClusterNamespace, housekeeping.VersionNamespace, replset.ElectionNamespace, oplog.ReaderNamespace} {
+	for _, ns := range []storage.Namespace{kernel.ConcernNamespace, kernel.ClusterNamespace, kernel.VersionNamespace, replset.ElectionNamespace, oplog.ReaderNamespace} {
 		h := harness.New(t)
 		_, err := harness.NewService(kernel.Options{Engine: &harness.Breakable{Engine: h.Svc.Engine, Broken: ns}, Clock: h.Clock, TempDir: t.TempDir()})
 		if !errors.Is(err, harness.ErrBroken) {

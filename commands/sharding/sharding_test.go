@@ -13,6 +13,7 @@ import (
 	"github.com/duskdb/duskdb/commands/cluster"
 	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/internal/engines"
 	"github.com/duskdb/duskdb/storage/storagetest"
 	"github.com/duskdb/duskdb/value"
@@ -226,7 +227,7 @@ func TestMembers(t *testing.T) {
 	ids := func(h *harness.Harness) (s string) {
 		for _, d := range config(h, "mongos") {
 			s += d.Lookup("_id").Str() + " "
-			if d.Lookup("mongoVersion").Str() != kernel.ServerVersion || d.Lookup("ping").Kind() != value.KindDateTime || d.Lookup("up").Kind() != value.KindInt64 || !d.Lookup("waiting").Bool() {
+			if d.Lookup("mongoVersion").Str() != dialect.NewestFull || d.Lookup("ping").Kind() != value.KindDateTime || d.Lookup("up").Kind() != value.KindInt64 || !d.Lookup("waiting").Bool() {
 				t.Errorf("listed as %s", d)
 			}
 		}

@@ -21,6 +21,7 @@ func init() {
 		"$documents":          func(*kernel.Call, storage.Namespace, value.Doc) error { return nil },
 		"$indexStats":         needOnCollection("indexStats"),
 		"$listCatalog":        mayListCatalog,
+		"$listClusterCatalog": mayListClusterCatalog,
 		"$listLocalSessions":  mayListSessions,
 		"$listSampledQueries": needOnCluster("listSampledQueries"),
 		"$listSessions":       mayListSessions,
@@ -89,6 +90,18 @@ func mayListCatalog(c *kernel.Call, ns storage.Namespace, _ value.Doc) error {
 		if err := access.Need(c, on, "listCollections", "listIndexes"); err != nil {
 			return err
 		}
+	}
+	return access.Need(c, auth.Cluster(), "listDatabases")
+}
+
+// mayListClusterCatalog checks the privilege to list the collections of a database, or on
+// admin of all.
+func mayListClusterCatalog(c *kernel.Call, ns storage.Namespace, _ value.Doc) error {
+	if ns.DB != "admin" {
+		return access.Need(c, auth.Database(ns.DB), "listCollections")
+	}
+	if err := access.Need(c, auth.AnyNormal(), "listCollections"); err != nil {
+		return err
 	}
 	return access.Need(c, auth.Cluster(), "listDatabases")
 }

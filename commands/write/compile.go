@@ -131,7 +131,7 @@ func (r *Run) compilePipeline(stages value.Doc) (update.Transform, error) {
 	scope := r.Query.Scope
 	if r.Constants != nil {
 		if scope == nil {
-			scope = expr.NewScope()
+			scope = expr.NewScope(r.Exec.Running().Svc.Dialect())
 		}
 		child, vars, err := scope.WithLet(r.Constants)
 		if err != nil {

@@ -51,13 +51,19 @@ func init() { engines.Wrap, engines.TestURI = storagetest.HostileByEnvironment()
 // values of server parameters, in turns.
 func New(tb testing.TB, parameters ...string) *Server {
 	tb.Helper()
+	return Speaking(tb, "", parameters...)
+}
+
+// Speaking is [New] for a server that behaves as a version of MongoDB; "": the newest.
+func Speaking(tb testing.TB, version string, parameters ...string) *Server {
+	tb.Helper()
 	manual := clock.NewManual(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	settings := map[string]string{}
 	for i := 0; i+1 < len(parameters); i += 2 {
 		settings[parameters[i]] = parameters[i+1]
 	}
 	dir := tb.TempDir()
-	srv, err := server.New(server.Config{DBPath: dir, StorageEngine: engines.ForTests(), Port: -1, Clock: manual, Log: zerolog.Nop(), TestClock: true, Parameters: settings})
+	srv, err := server.New(server.Config{DBPath: dir, StorageEngine: engines.ForTests(), Port: -1, MongoDBVersion: version, Clock: manual, Log: zerolog.Nop(), TestClock: true, Parameters: settings})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -4,7 +4,8 @@
 //	what !! code message   the code of the error, and its message or a part of it
 //
 // Empty lines and lines that begin with # are left out; what other lines mean is up to the
-// test.
+// test. A script is played for each version of MongoDB that the server speaks. A line that
+// begins with a version, as "8.0 ", is for that one only.
 package scripts
 
 import (
@@ -14,30 +15,53 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/duskdb/duskdb/internal/dialect"
 )
 
-// Play plays all scripts of a folder, each in a parallel subtest of its own. begin returns
-// what is called with every line, and with its file and number.
-func Play(t *testing.T, folder string, begin func(t *testing.T) func(where, line string)) {
+// Play plays all scripts of a folder for each version, each in a parallel subtest of its own
+// that is called after the file; for versions but the newest, the version follows. begin
+// returns what is called with every line, and with its file and number.
+func Play(t *testing.T, folder string, begin func(t *testing.T, version string) func(where, line string)) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.txt"))
 	if err != nil || len(files) == 0 {
 		t.Fatal("no scripts", err)
 	}
 	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			t.Parallel()
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
+		for _, version := range dialect.Releases() {
+			name := strings.TrimSuffix(filepath.Base(file), ".txt")
+			if version != dialect.Newest {
+				name += "/" + version
 			}
-			play := begin(t)
-			for i, line := range strings.Split(string(text), "\n") {
-				if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
-					play(fmt.Sprintf("%s:%d", file, i+1), line)
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				text, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
 				}
-			}
-		})
+				play := begin(t, version)
+				for i, line := range strings.Split(string(text), "\n") {
+					if line = ofVersion(strings.TrimSpace(line), version); line != "" && line[0] != '#' {
+						play(fmt.Sprintf("%s:%d", file, i+1), line)
+					}
+				}
+			})
+		}
 	}
+}
+
+// ofVersion returns a line without the version that it begins with; "" if that is another
+// one than the given.
+func ofVersion(line, version string) string {
+	for _, of := range dialect.Releases() {
+		if rest, ok := strings.CutPrefix(line, of+" "); ok {
+			if of != version {
+				return ""
+			}
+			return rest
+		}
+	}
+	return line
 }
 
 // Case is one line.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/agg/internal/aggtest"
 	"github.com/duskdb/duskdb/value"
@@ -16,7 +17,7 @@ func TestExports(t *testing.T) {
 		`[{"$match": {}, "$set": {}}]`:      "40323: A pipeline stage specification object must contain exactly one field.",
 		`[{"$foo": {}}]`:                    "40324: Unrecognized pipeline stage name: '$foo'",
 	} {
-		err := agg.CheckNames(aggtest.Array(t, pipeline))
+		err := agg.CheckNames(dialect.Mongo82, aggtest.Array(t, pipeline))
 		if want != "" {
 			aggtest.CheckError(t, err, want)
 		} else if err != nil {

@@ -14,10 +14,10 @@ func TestNames(t *testing.T) {
 	if n := len(StageNames()); n != len(definitions)-6 {
 		t.Errorf("%d stages", n)
 	}
-	if n := len(group.Accumulators()); n != 23 {
+	if n := len(group.Accumulators()); n != 25 {
 		t.Errorf("%d accumulators", n)
 	}
-	if n := len(window.Operators()); n != 32 {
+	if n := len(window.Operators()); n != 34 {
 		t.Errorf("%d window operators: %v", n, window.Operators())
 	}
 	if !slices.IsSortedFunc(definitions, func(a, b stage.Definition) int { return strings.Compare(a.Name, b.Name) }) {

@@ -1,6 +1,7 @@
 package agg
 
 import (
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/query/agg/flow"
 	"github.com/duskdb/duskdb/query/agg/group"
 	"github.com/duskdb/duskdb/query/agg/lookup"
@@ -32,6 +33,7 @@ var definitions = []stage.Definition{
 	{Name: "$indexStats", Parse: source.ParseIndexStats, Flags: stage.Initial | stage.NotInTransaction},
 	{Name: "$limit", Parse: flow.ParseLimit},
 	{Name: "$listCatalog", Parse: source.ParseListCatalog, Flags: stage.Initial | stage.NotInTransaction | stage.AnyNamespace},
+	{Name: "$listClusterCatalog", Parse: source.ParseListClusterCatalog, Flags: stage.Initial | stage.NotInTransaction | stage.Collectionless, Since: dialect.ListClusterCatalog},
 	{Name: "$listLocalSessions", Parse: source.ParseListLocalSessions, Flags: stage.Initial | stage.NotInTransaction | stage.Collectionless},
 	{Name: "$listSampledQueries", Parse: source.ParseListSampledQueries, Flags: stage.Initial | stage.NotInTransaction | stage.Collectionless},
 	{Name: "$listSearchIndexes", Parse: source.RefuseListSearchIndexes, Flags: stage.Initial | stage.Refused},

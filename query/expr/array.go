@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -141,7 +142,7 @@ func evalIndexOfArray(c *call, env *Env) (value.Value, error) {
 	if err != nil {
 		return value.Value{}, err
 	}
-	start, end, err := searchBounds(c, env)
+	start, end, err := searchBounds(c, env, dialect.IndexOfArrayIntegral, dialect.IndexOfArrayNegative)
 	if err != nil {
 		return value.Value{}, err
 	}
@@ -158,34 +159,33 @@ func evalIndexOfArray(c *call, env *Env) (value.Value, error) {
 	return value.Int32(-1), nil
 }
 
-// searchBounds evaluates the optional start and end of the $indexOf family.
-func searchBounds(c *call, env *Env) (start, end int, err error) {
+// searchBounds evaluates the optional start and end of the $indexOf family, which must be
+// integral and not negative.
+func searchBounds(c *call, env *Env, integral, negative *dialect.Error) (start, end int, err error) {
+	bound := func(i int, what string) (int, error) {
+		v, err := c.args[i].eval(env)
+		if err != nil {
+			return 0, err
+		}
+		n, ok := asInt32(v)
+		if !ok {
+			return 0, c.dialect.Error(integral, c.op.name, what, v.Kind(), v.Compact())
+		}
+		if n < 0 {
+			return 0, c.dialect.Error(negative, c.op.name, what, v)
+		}
+		return int(n), nil
+	}
 	end = 1 << 31
 	if len(c.args) > 2 {
-		if start, err = searchBound(c, env, 2, "starting index"); err != nil {
+		if start, err = bound(2, "starting index"); err != nil {
 			return 0, 0, err
 		}
 	}
 	if len(c.args) > 3 {
-		end, err = searchBound(c, env, 3, "ending index")
+		end, err = bound(3, "ending index")
 	}
 	return start, end, err
-}
-
-func searchBound(c *call, env *Env, i int, what string) (int, error) {
-	v, err := c.args[i].eval(env)
-	if err != nil {
-		return 0, err
-	}
-	n, ok := asInt32(v)
-	if !ok {
-		// sic: mongod
-		return 0, mongoerr.Newf(40096, "%srequires an integral %s, found a value of type: %s, with value: %s", c.op.name, what, v.Kind(), v.Compact())
-	}
-	if n < 0 {
-		return 0, mongoerr.Newf(40097, "%s requires a nonnegative %s, found: %s", c.op.name, what, v)
-	}
-	return int(n), nil
 }
 
 var evalIsArray = ofOne(func(v value.Value) value.Value { return value.Bool(v.Kind() == value.KindArray) })

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/internal/scripts"
 	"github.com/duskdb/duskdb/value"
@@ -47,7 +48,8 @@ func TestCases(t *testing.T) {
 	}
 }
 
-func (c *coverage) play(t *testing.T) func(where, line string) {
+func (c *coverage) play(t *testing.T, version string) func(where, line string) {
+	scope := scopeOf(t, version)
 	var d value.Doc
 	return func(where, line string) {
 		if text, ok := strings.CutPrefix(line, "doc "); ok {
@@ -59,7 +61,7 @@ func (c *coverage) play(t *testing.T) func(where, line string) {
 		}
 		one := scripts.Read(t, where, strings.TrimPrefix(line, "direct "))
 		e := parse(t, one.What)
-		got, err := run(t, e, d)
+		got, err := runIn(t, scope, e, d)
 		switch {
 		case one.Fails():
 			if e := mongoerr.From(err); err == nil || int32(e.Code) != one.Code || one.Want != "" && strings.TrimSpace(e.Message) != strings.TrimSpace(one.Want) {
@@ -74,6 +76,15 @@ func (c *coverage) play(t *testing.T) func(where, line string) {
 		}
 		c.count(e, one.Fails())
 	}
+}
+
+// scopeOf is the root scope of expressions in a version of MongoDB.
+func scopeOf(t *testing.T, version string) *Scope {
+	d, ok := dialect.Speak(version)
+	if !ok {
+		t.Fatalf("the version %q", version)
+	}
+	return NewScope(d)
 }
 
 // count notes the operators of an expression.

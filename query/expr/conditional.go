@@ -12,7 +12,7 @@ func parseCond(p *parser, op *operator, v value.Value) (node, error) {
 		if err != nil {
 			return nil, err
 		}
-		return p.choose(&call{op: op, args: args})
+		return p.choose(p.call(op, args...))
 	}
 	args := make([]node, 3)
 	for name, e := range v.Doc().All() {
@@ -36,7 +36,7 @@ func parseCond(p *parser, op *operator, v value.Value) (node, error) {
 			return nil, mongoerr.Newf(mongoerr.Code(17080+i), "Missing '%s' parameter to $cond", name)
 		}
 	}
-	return p.choose(&call{op: op, args: args})
+	return p.choose(p.call(op, args...))
 }
 
 // choose returns the branch of a condition whose value is constant.

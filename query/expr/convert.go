@@ -3,6 +3,7 @@ package expr
 import (
 	"strings"
 
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -12,10 +13,15 @@ type target struct {
 	kind    value.Kind
 	subtype value.Value
 	format  string // "" if none was given
+	big     bool   // whether the bytes of a number are big-endian
+
+	maxSubtype int32 // highest subtype that BSON defines
 }
 
 var paramsConvert = []param{{"input", mongoerr.FailedToParse}, {"to", mongoerr.FailedToParse}, {"format", 0},
-	{"onError", 0}, {"onNull", 0}}
+	{"onError", 0}, {"onNull", 0}, {"byteOrder", 0}}
+
+var addedConvert = map[string]dialect.Change{"byteOrder": dialect.ConvertNumbers}
 
 // evalConvert evaluates $convert with its onNull and onError.
 func evalConvert(c *call, env *Env) (value.Value, error) {
@@ -28,6 +34,10 @@ func evalConvert(c *call, env *Env) (value.Value, error) {
 		return value.Value{}, err
 	}
 	format, err := c.arg(env, 2)
+	if err != nil {
+		return value.Value{}, err
+	}
+	order, err := c.arg(env, 5)
 	if err != nil {
 		return value.Value{}, err
 	}
@@ -44,7 +54,10 @@ func evalConvert(c *call, env *Env) (value.Value, error) {
 	if err := t.setFormat(format); err != nil {
 		return value.Value{}, err
 	}
-	out, err := convert(in, t)
+	if err := t.setByteOrder(order); err != nil {
+		return value.Value{}, err
+	}
+	out, err := convert(in, t, c.dialect)
 	if err != nil {
 		return c.onError(env, 3, err)
 	}
@@ -109,6 +122,20 @@ func (t *target) setFormat(v value.Value) error {
 	return mongoerr.Newf(4341125, "Invalid 'format' argument for $convert: %s", v.Str())
 }
 
+func (t *target) setByteOrder(v value.Value) error {
+	if v.IsNullish() {
+		return nil
+	}
+	if v.Kind() != value.KindString {
+		return mongoerr.Newf(9130001, "$convert requires that 'byteOrder' be a string, found: %s with value %s", v.Kind(), v.Compact())
+	}
+	t.big = v.Str() == "big"
+	if !t.big && v.Str() != "little" {
+		return mongoerr.Newf(9130002, "Invalid 'byteOrder' argument for $convert: %s", v.Str())
+	}
+	return nil
+}
+
 // convertTo returns the evaluation of $toInt and similar operators, which are
 // $convert to a fixed type.
 func convertTo(t target) func(c *call, env *Env) (value.Value, error) {
@@ -120,7 +147,7 @@ func convertTo(t target) func(c *call, env *Env) (value.Value, error) {
 		if err != nil || v.IsNullish() {
 			return value.Null(), err
 		}
-		return convert(v, t)
+		return convert(v, t, c.dialect)
 	}
 }
 
@@ -132,18 +159,25 @@ func parseConvertTo(p *parser, op *operator, v value.Value) (node, error) {
 	if len(args) != 1 {
 		return nil, mongoerr.Newf(50723, "%s requires a single argument, got %d", op.name, len(args))
 	}
-	return p.finish(&call{op: op, args: args})
+	return p.finish(p.call(op, args...))
 }
 
 // conversion is one cell of the table of types.
 type conversion func(v value.Value, t target) (value.Value, error)
 
 // convert converts a value that is not null.
-func convert(v value.Value, t target) (value.Value, error) {
+func convert(v value.Value, t target, d dialect.Dialect) (value.Value, error) {
+	t.maxSubtype = 8
+	if d.Has(dialect.Vectors) {
+		t.maxSubtype = vectorSubtype
+	}
 	if t.kind == value.KindBool && v.Kind() != value.KindUndefined {
 		return value.Bool(v.Truthy()), nil
 	}
 	if f := conversions[v.Kind()][t.kind]; f != nil {
+		return f(v, t)
+	}
+	if f := numberBytes[v.Kind()][t.kind]; f != nil && d.Has(dialect.ConvertNumbers) {
 		return f(v, t)
 	}
 	return value.Value{}, mongoerr.Newf(mongoerr.ConversionFailure,
@@ -153,8 +187,7 @@ func convert(v value.Value, t target) (value.Value, error) {
 type row = map[value.Kind]conversion
 
 // conversions is the table of conversions, by source and target type. All
-// types convert to bool. MongoDB has conversions between numbers and binary
-// data only after 8.0, with the argument byteOrder.
+// types convert to bool.
 var conversions = map[value.Kind]row{
 	value.KindDouble: {
 		value.KindDouble: same, value.KindString: doubleToString, value.KindDateTime: numberToDate, value.KindInt32: toInt,

@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
+	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -12,12 +14,13 @@ import (
 )
 
 const (
-	uuidSubtype = 4
-	oldSubtype  = 2 // the subtype of the first drivers
+	uuidSubtype   = 4
+	vectorSubtype = 9
+	oldSubtype    = 2 // the subtype of the first drivers
 )
 
-// subtypeOf checks the subtype of the target: 0 to 8 are BSON's, from 128 on
-// the user's.
+// subtypeOf checks the subtype of the target: 0 to 9 are BSON's (9, vectors, since a later
+// version), from 128 on the user's.
 func (t target) subtypeOf() (byte, error) {
 	if !t.subtype.IsNumber() {
 		return 0, mongoerr.Newf(4341108, "For BinData, $convert's 'subtype' argument must be a number, but is %s", t.subtype.Kind())
@@ -26,7 +29,7 @@ func (t target) subtypeOf() (byte, error) {
 	if !ok {
 		return 0, mongoerr.New(4341106, "In $convert, numeric 'subtype' argument is not an integer")
 	}
-	if (n < 0 || n > 8) && (n < 128 || n > 255) {
+	if (n < 0 || n > t.maxSubtype) && (n < 128 || n > 255) {
 		return 0, mongoerr.Newf(4341107, "In $convert, numeric value for 'subtype' does not correspond to a BinData type: %d", n)
 	}
 	return byte(n), nil
@@ -58,6 +61,75 @@ func stringToBinary(v value.Value, t target) (value.Value, error) {
 		return failed("Failed to parse BinData '%s' in $convert with no onError value: %s", s, why)
 	}
 	return value.Binary(sub, data), nil
+}
+
+// numberBytes is the table of conversions between numbers and their bytes, in the given
+// byte order.
+var numberBytes = map[value.Kind]row{
+	value.KindInt32:  {value.KindBinary: numberToBinary},
+	value.KindInt64:  {value.KindBinary: numberToBinary},
+	value.KindDouble: {value.KindBinary: numberToBinary},
+	value.KindBinary: {value.KindInt32: binaryToInt, value.KindInt64: binaryToLong, value.KindDouble: binaryToDouble},
+}
+
+// numberToBinary is the value of a number as BSON has it.
+func numberToBinary(v value.Value, t target) (value.Value, error) {
+	sub, err := t.subtypeOf()
+	if err != nil {
+		return value.Value{}, err
+	}
+	return value.Binary(sub, t.ordered(value.AppendPayload(nil, v))), nil
+}
+
+// ordered changes bytes from little-endian to the target's order, or back, in place.
+func (t target) ordered(b []byte) []byte {
+	if t.big {
+		slices.Reverse(b)
+	}
+	return b
+}
+
+func binaryToInt(v value.Value, t target) (value.Value, error) {
+	n, err := integerOf(v, t, 4)
+	return value.Int32(int32(n)), err
+}
+
+func binaryToLong(v value.Value, t target) (value.Value, error) {
+	n, err := integerOf(v, t, 8)
+	return value.Int64(n), err
+}
+
+// integerOf reads an integer of 1, 2, 4 or 8 bytes, but at most limit.
+func integerOf(v value.Value, t target, limit int) (int64, error) {
+	_, data := storedBinary(v)
+	switch b := t.ordered(slices.Clone(data)); {
+	case len(b) > limit:
+	case len(b) == 1:
+		return int64(int8(b[0])), nil
+	case len(b) == 2:
+		return int64(int16(binary.LittleEndian.Uint16(b))), nil
+	case len(b) == 4:
+		return int64(int32(binary.LittleEndian.Uint32(b))), nil
+	case len(b) == 8:
+		return int64(binary.LittleEndian.Uint64(b)), nil
+	}
+	return 0, wrongLength(v, len(data))
+}
+
+// binaryToDouble reads a float of 4 or 8 bytes.
+func binaryToDouble(v value.Value, t target) (value.Value, error) {
+	_, data := storedBinary(v)
+	switch b := t.ordered(slices.Clone(data)); len(b) {
+	case 4:
+		return value.Double(float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))), nil
+	case 8:
+		return value.Double(math.Float64frombits(binary.LittleEndian.Uint64(b))), nil
+	}
+	return value.Value{}, wrongLength(v, len(data))
+}
+
+func wrongLength(v value.Value, n int) error {
+	return mongoerr.Newf(mongoerr.ConversionFailure, "Failed to convert '%s' to number in $convert because of invalid length: %d", v, n)
 }
 
 // decodeBinary reads binary data; why is not empty if that fails.
@@ -113,10 +185,7 @@ func binaryToString(v value.Value, t target) (value.Value, error) {
 	if err := t.needFormat(value.KindBinary); err != nil {
 		return value.Value{}, err
 	}
-	sub, data := v.Binary()
-	if sub == oldSubtype { // its data begins with its length
-		data = append(binary.LittleEndian.AppendUint32(nil, uint32(len(data))), data...)
-	}
+	sub, data := storedBinary(v)
 	isUUID := sub == uuidSubtype && len(data) == 16
 	why := ""
 	if err := checkString(textLength(t.format, isUUID, len(data))); err != nil {
@@ -147,6 +216,16 @@ func binaryToString(v value.Value, t target) (value.Value, error) {
 		why = "BinData does not represent a valid UTF-8 string"
 	}
 	return failed("Failed to convert '%s' to string in $convert with no onError value: %s", v, why)
+}
+
+// storedBinary returns the bytes as BSON has them: those of the old subtype begin with their
+// length.
+func storedBinary(v value.Value) (sub byte, data []byte) {
+	sub, data = v.Binary()
+	if sub == oldSubtype {
+		data = append(binary.LittleEndian.AppendUint32(nil, uint32(len(data))), data...)
+	}
+	return sub, data
 }
 
 // textLength returns the length of n bytes as text.

@@ -148,7 +148,7 @@ func parseDatePart(p *parser, op *operator, v value.Value) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.finish(&call{op: op, args: args})
+	return p.finish(p.call(op, args...))
 }
 
 // isOptions reports whether an object has named arguments, and is not an

@@ -3,6 +3,7 @@ package expr
 import (
 	"math"
 
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/expr/datetime"
 	"github.com/duskdb/duskdb/value"
@@ -57,7 +58,7 @@ func moveDate(c *call, env *Env, sign int64) (value.Value, error) {
 		return value.Null(), err
 	}
 	if unit.Kind() != value.KindString {
-		return value.Value{}, mongoerr.Newf(5166404, "%s expects string defining the time unit", c.op.name)
+		return value.Value{}, c.dialect.Error(dialect.DateAddUnit, c.op.name, unit.Kind())
 	}
 	u, err := datetime.ParseUnit(unit.Str())
 	if err != nil {
@@ -107,11 +108,11 @@ func evalDateDiff(c *call, env *Env) (value.Value, error) {
 	if null || err != nil {
 		return value.Null(), err
 	}
-	start, err := c.needDate(vals[0], "startDate", 5166307)
+	start, err := c.needDate(vals[0], "startDate", dialect.DateDiffDate)
 	if err != nil {
 		return value.Value{}, err
 	}
-	end, err := c.needDate(vals[1], "endDate", 5166307)
+	end, err := c.needDate(vals[1], "endDate", dialect.DateDiffDate)
 	if err != nil {
 		return value.Value{}, err
 	}
@@ -133,10 +134,10 @@ func (c *call) evalAll(env *Env, vals []value.Value) (null bool, err error) {
 	return false, nil
 }
 
-func (c *call) needDate(v value.Value, name string, code mongoerr.Code) (int64, error) {
+func (c *call) needDate(v value.Value, name string, wrong *dialect.Error) (int64, error) {
 	ms, ok := toDate(v)
 	if !ok {
-		return 0, mongoerr.Newf(code, "%s requires '%s' to be a date, but got %s", c.op.name, name, v.Kind())
+		return 0, c.dialect.Error(wrong, c.op.name, name, v.Kind())
 	}
 	return ms, nil
 }
@@ -178,7 +179,7 @@ func evalDateTrunc(c *call, env *Env) (value.Value, error) {
 	if null || err != nil {
 		return value.Null(), err
 	}
-	ms, err := c.needDate(vals[0], "date", 5439012)
+	ms, err := c.needDate(vals[0], "date", dialect.DateTruncDate)
 	if err != nil {
 		return value.Value{}, err
 	}

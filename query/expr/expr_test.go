@@ -22,7 +22,13 @@ const testNow = 1600000000000
 
 func run(t testing.TB, e value.Value, doc value.Doc) (value.Value, error) {
 	t.Helper()
-	compiled, err := Compile(e, nil)
+	return runIn(t, nil, e, doc)
+}
+
+// runIn is run with the variables and the version of a scope.
+func runIn(t testing.TB, scope *Scope, e value.Value, doc value.Doc) (value.Value, error) {
+	t.Helper()
+	compiled, err := Compile(e, scope)
 	if err != nil {
 		return value.Value{}, err
 	}

@@ -38,14 +38,14 @@ func evalBsonSize(c *call, env *Env) (value.Value, error) {
 	return value.Int32(int32(v.Doc().Size())), nil
 }
 
-func parseRand(_ *parser, op *operator, v value.Value) (node, error) {
+func parseRand(p *parser, op *operator, v value.Value) (node, error) {
 	if v.Kind() != value.KindDocument && v.Kind() != value.KindArray {
 		return nil, mongoerr.New(10065, "invalid parameter: expected an object ($rand)")
 	}
 	if !v.Doc().IsEmpty() {
 		return nil, mongoerr.New(3040501, "$rand does not currently accept arguments")
 	}
-	return &call{op: op}, nil
+	return p.call(op), nil
 }
 
 func evalRand(_ *call, env *Env) (value.Value, error) { return value.Double(env.Rand()), nil }

@@ -3,6 +3,7 @@ package expr
 import (
 	"strings"
 
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -231,6 +232,8 @@ type call struct {
 	op   *operator
 	args []node
 	data any // prepared by the operator at compile time
+
+	dialect dialect.Dialect // as which it was compiled
 }
 
 // eval accounts for the memory as held does. With an error there is no value, whatever the

@@ -173,7 +173,7 @@ func parseGetField(p *parser, op *operator, v value.Value) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.finish(&call{op: op, args: []node{name, in}})
+	return p.finish(p.call(op, name, in))
 }
 
 func fieldNotString(code mongoerr.Code, op string, v value.Value) error {
@@ -220,7 +220,7 @@ func parseSetField(p *parser, op *operator, v value.Value) (node, error) {
 	if strings.IndexByte(name.v.Str(), 0) >= 0 {
 		return nil, mongoerr.Newf(9534700, "%s: 'field' cannot contain an embedded null byte", op.name)
 	}
-	return p.finish(&call{op: op, args: args})
+	return p.finish(p.call(op, args...))
 }
 
 // isPlain reports whether an operand is a literal constant.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -12,10 +13,12 @@ import (
 type operator struct {
 	name     string
 	category string
-	is       string  // name of the operator that this is only another name of
-	min, max int     // number of positional arguments; max -1: any number
-	params   []param // arguments by name instead
-	style    *style  // the errors of params
+	since    dialect.Change            // change of MongoDB that has brought it
+	is       string                    // name of the operator that this is only another name of
+	min, max int                       // number of positional arguments; max -1: any number
+	params   []param                   // arguments by name instead
+	added    map[string]dialect.Change // params that a later version has added, and the change that brought them
+	style    *style                    // the errors of params
 	eval     func(c *call, env *Env) (value.Value, error)
 	prepare  func(c *call) (any, error)                                 // run once, when the arguments are compiled
 	simplify func(c *call) node                                         // nil, or returns the node that replaces the call, or nil

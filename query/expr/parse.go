@@ -62,7 +62,7 @@ func (p *parser) document(d value.Doc) (node, error) {
 // operator compiles {$name: v}.
 func (p *parser) operator(name string, v value.Value) (node, error) {
 	op := byName[name]
-	if op == nil {
+	if op == nil || !p.scope.Dialect().Has(op.since) {
 		return nil, mongoerr.Newf(mongoerr.InvalidPipelineOperator, "Unrecognized expression '%s'", name)
 	}
 	if op.parse != nil {
@@ -76,7 +76,12 @@ func (p *parser) operator(name string, v value.Value) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.finish(&call{op: op, args: args})
+	return p.finish(p.call(op, args...))
+}
+
+// call makes the call of an operator.
+func (p *parser) call(op *operator, args ...node) *call {
+	return &call{op: op, args: args, dialect: p.scope.Dialect()}
 }
 
 // finish prepares a call whose arguments are compiled, and folds it if all of
@@ -223,7 +228,7 @@ func (p *parser) named(op *operator, v value.Value) ([]node, error) {
 	args := make([]node, len(op.params))
 	for name, e := range v.Doc().All() {
 		i := op.param(name)
-		if i < 0 {
+		if i < 0 || !p.scope.Dialect().Has(op.added[name]) {
 			return nil, op.unknownParam(name)
 		}
 		n, err := p.operand(e)

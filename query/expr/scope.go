@@ -3,6 +3,7 @@ package expr
 import (
 	"slices"
 
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -16,6 +17,8 @@ type Scope struct {
 	index  value.NameIndex // the last place of each name in names, if there are many
 	next   int             // first free slot
 	late   bool
+
+	dialect dialect.Dialect
 }
 
 // manyNames is the number of names from which on a map is faster than a scan.
@@ -27,11 +30,21 @@ type variable struct {
 	fixed *value.Value // the value of a constant; then slot is -1
 }
 
-// NewScope returns a scope without user variables.
-func NewScope() *Scope { return &Scope{} }
+// NewScope returns a scope without user variables, for expressions as a version of MongoDB
+// understands them.
+func NewScope(d dialect.Dialect) *Scope { return &Scope{dialect: d} }
 
 // Child returns a scope inside s. Its slots follow those of s.
-func (s *Scope) Child() *Scope { return &Scope{parent: s, next: s.size()} }
+func (s *Scope) Child() *Scope { return &Scope{parent: s, next: s.size(), dialect: s.Dialect()} }
+
+// Dialect is the version of MongoDB as which expressions are compiled; the newest for a nil
+// scope.
+func (s *Scope) Dialect() dialect.Dialect {
+	if s == nil {
+		return dialect.Mongo82
+	}
+	return s.dialect
+}
 
 // Late returns a child of s in which constant sub-expressions are evaluated
 // with the documents and not at compile time. mongod parses the pipeline of an
@@ -143,8 +156,8 @@ var internalConstants = map[string]bool{"NOW": true, "CLUSTER_TIME": true, "IS_M
 // ScopeWithLet returns the scope of a command's "let". A definition may use
 // earlier ones but no fields, because there is no document: evaluate the
 // definitions once with [Let.Once].
-func ScopeWithLet(let value.Doc) (*Scope, *Let, error) {
-	s, l := NewScope(), newLet(let.Len())
+func ScopeWithLet(d dialect.Dialect, let value.Doc) (*Scope, *Let, error) {
+	s, l := NewScope(d), newLet(let.Len())
 	s.names = make([]variable, 0, let.Len())
 	for name, v := range let.All() {
 		if internalConstants[name] {

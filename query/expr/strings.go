@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -229,7 +230,7 @@ func evalIndexOfBytes(c *call, env *Env) (value.Value, error) {
 	if null || err != nil {
 		return value.Null(), err
 	}
-	start, end, err := searchBounds(c, env)
+	start, end, err := searchBounds(c, env, dialect.IndexOfIntegral, dialect.IndexOfNegative)
 	if err != nil {
 		return value.Value{}, err
 	}
@@ -255,7 +256,7 @@ func evalIndexOfCP(c *call, env *Env) (value.Value, error) {
 	if null || err != nil {
 		return value.Null(), err
 	}
-	start, end, err := searchBounds(c, env)
+	start, end, err := searchBounds(c, env, dialect.IndexOfIntegral, dialect.IndexOfNegative)
 	if err != nil {
 		return value.Value{}, err
 	}
@@ -304,7 +305,7 @@ func evalSplit(c *call, env *Env) (value.Value, error) {
 	case s.Kind() != value.KindString:
 		return value.Value{}, mongoerr.Newf(40085, "$split requires an expression that evaluates to a string as a first argument, found: %s", s.Kind())
 	case sep.Kind() != value.KindString:
-		return value.Value{}, mongoerr.Newf(40086, "$split requires an expression that evaluates to a string as a second argument, found: %s", sep.Kind())
+		return value.Value{}, c.dialect.Error(dialect.SplitSeparator, sep.Kind())
 	case sep.Str() == "":
 		return value.Value{}, mongoerr.New(40087, "$split requires a non-empty separator")
 	}
@@ -329,13 +330,13 @@ func evalReplaceAll(c *call, env *Env) (value.Value, error) { return replace(c, 
 func replace(c *call, env *Env, n int) (value.Value, error) {
 	var args [3]value.Value
 	null := false
-	for i := range args {
+	for i, wrong := range []*dialect.Error{dialect.ReplaceInput, dialect.ReplaceFind, dialect.ReplaceReplacement} {
 		v, err := c.args[i].eval(env)
 		if err != nil {
 			return value.Value{}, err
 		}
 		if !v.IsNullish() && v.Kind() != value.KindString {
-			return value.Value{}, mongoerr.Newf(mongoerr.Code(51746-i), "%s requires that '%s' be a string, found: %s", c.op.name, c.op.params[i].name, v.Compact())
+			return value.Value{}, c.dialect.Error(wrong, c.op.name, v.Compact())
 		}
 		args[i], null = v, null || v.IsNullish()
 	}

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -37,7 +38,7 @@ var operators = []operator{
 	{name: "$concatArrays", category: catArray, max: -1, eval: evalConcatArrays},
 	{name: "$cond", category: catConditional, min: 3, max: 3, eval: evalCond, parse: parseCond},
 	{name: "$const", category: catLiteral, parse: parseLiteral},
-	{name: "$convert", category: catType, eval: evalConvert, params: paramsConvert, style: styleConvert},
+	{name: "$convert", category: catType, eval: evalConvert, params: paramsConvert, added: addedConvert, style: styleConvert},
 	{name: "$cos", category: catTrig, min: 1, max: 1, eval: evalCos},
 	{name: "$cosh", category: catTrig, min: 1, max: 1, eval: evalCosh},
 	{name: "$dateAdd", category: catDate, eval: evalDateAdd, params: paramsDateAdd, style: styleDateAdd, prepare: prepareZone(3)},
@@ -122,6 +123,7 @@ var operators = []operator{
 	{name: "$setIntersection", category: catSet, max: -1, eval: evalSetIntersection, simplify: constantsLast},
 	{name: "$setIsSubset", category: catSet, min: 2, max: 2, eval: evalSetIsSubset},
 	{name: "$setUnion", category: catSet, max: -1, eval: evalSetUnion, simplify: constantsLast},
+	{name: "$sigmoid", category: catArithmetic, since: dialect.Sigmoid, parse: parseSigmoid},
 	{name: "$sin", category: catTrig, min: 1, max: 1, eval: evalSin},
 	{name: "$sinh", category: catTrig, min: 1, max: 1, eval: evalSinh},
 	{name: "$size", category: catArray, min: 1, max: 1, eval: evalSize},

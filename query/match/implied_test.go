@@ -3,12 +3,13 @@ package match
 import (
 	"testing"
 
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/value"
 )
 
 func TestImplied(t *testing.T) {
-	scope, vars, err := expr.ScopeWithLet(value.MustJSON(`{"five": 5, "list": {"$literal": [1, 2]}, "gone": "$$REMOVE"}`))
+	scope, vars, err := expr.ScopeWithLet(dialect.Mongo82, value.MustJSON(`{"five": 5, "list": {"$literal": [1, 2]}, "gone": "$$REMOVE"}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/internal/commandtest"
 	"github.com/duskdb/duskdb/internal/scripts"
 	"github.com/duskdb/duskdb/value"
 )
@@ -12,8 +13,8 @@ import (
 // pipelines. An expression must have the same value whether its constants are folded or come
 // from the document, in a stage and in a sub-pipeline. A message may stand behind another.
 func TestExpressions(t *testing.T) {
-	scripts.Play(t, "../../query/expr/testdata/cases", func(t *testing.T) func(where, line string) {
-		s := newServer(t)
+	scripts.Play(t, "../../query/expr/testdata/cases", func(t *testing.T, version string) func(where, line string) {
+		s := &server{commandtest.Speaking(t, version)}
 		s.insert("c", `[{}]`)
 		return func(where, line string) {
 			s.Helper()
@@ -81,7 +82,9 @@ func TestPipelines(t *testing.T) {
 
 // eachScript runs the scripts of a folder of testdata, each on its own server.
 func eachScript(t *testing.T, folder string, begin func(*server) func(where, line string)) {
-	scripts.Play(t, "testdata/"+folder, func(t *testing.T) func(where, line string) { return begin(newServer(t)) })
+	scripts.Play(t, "testdata/"+folder, func(t *testing.T, version string) func(where, line string) {
+		return begin(&server{commandtest.Speaking(t, version)})
+	})
 }
 
 func (s *server) failsAt(where string, c scripts.Case, coll, pipeline string) {

@@ -39,7 +39,7 @@ func TestStatisticsStages(t *testing.T) {
 	s.gives("admin.1", `[{$currentOp: {allUsers: true, idleSessions: false}}, {$match: {"command.comment": "me"}}, {$project: {op: 1, ns: 1, active: 1}}]`,
 		`[{active: true, op: "command", ns: "admin.$cmd.aggregate"}]`, `comment: "me"`)
 	s.fails(73, "1", `[{$currentOp: {}}]`)
-	s.fails(9, "admin.1", `[{$currentOp: {nosuch: true}}]`)
+	s.fails(40415, "admin.1", `[{$currentOp: {nosuch: true}}]`)
 
 	lsid := `lsid: {id: {"$binary": {base64: "AAAAAAAAAAAAAAAAAAAAAA==", subType: "04"}}}`
 	s.gives("1", `[{$listLocalSessions: {allUsers: true}}, {$project: {_id: 0, id: {$type: "$_id.id"}, u: {$type: "$lastUse"}}}]`, `[{id: "binData", u: "date"}]`, lsid)

@@ -149,6 +149,7 @@ const few = `
 	stage: $facet one {<<y#i: [{$match: {v: #i}}]>>}
 	stage: $group one {_id: null, <<y#i: {$sum: "$v"}>>}
 	stage: $listCatalog collections
+	stage: $listClusterCatalog collections
 	stage: $listLocalSessions sessions
 	stage: $listSampledQueries
 	stage: $listSessions sessions

@@ -29,7 +29,7 @@ const scalarExpressions = `
 	$getField: "v" | $gt: ["$v", 1] | $gte: ["$v", 1] | $hour: "$d" | $isArray: "$r" | $isNumber: "$v" | $isoDayOfWeek: "$d" | $isoWeek: "$d"
 	$isoWeekYear: "$d" | $literal: 1 | $ln: 2.5 | $log: [10, 2] | $log10: 2.5 | $lt: ["$v", 1] | $lte: ["$v", 1] | $meta: "recordId"
 	$millisecond: "$d" | $minute: "$d" | $mod: ["$v", 3] | $month: "$d" | $ne: ["$v", 1] | $not: "$v" | $pow: ["$x", 2] | $radiansToDegrees: "$x"
-	$rand: {} | $round: ["$x", 1] | $second: "$d" | $sin: "$x" | $sinh: 0.5 | $sqrt: 2.5 | $subtract: ["$v", 1] | $tan: "$x" | $tanh: "$x"
+	$rand: {} | $round: ["$x", 1] | $second: "$d" | $sigmoid: "$x" | $sin: "$x" | $sinh: 0.5 | $sqrt: 2.5 | $subtract: ["$v", 1] | $tan: "$x" | $tanh: "$x"
 	$toBool: "$v" | $toDate: "$d" | $toDecimal: "$v" | $toDouble: "$v" | $toHashedIndexKey: "$v" | $toInt: "$v" | $toLong: "$v"
 	$toObjectId: "0123456789abcdef01234567" | $toString: "$v" | $toUUID: "01234567-89ab-cdef-0123-456789abcdef" | $trunc: ["$x", 1]
 	$tsIncrement: {$literal: {$timestamp: {t: 1, i: 2}}} | $tsSecond: {$literal: {$timestamp: {t: 1, i: 2}}} | $type: "$v" | $week: "$d" | $year: "$d"

@@ -39,6 +39,7 @@ func stageCases() []growth {
 		{name: "$currentOp cursors and sessions", run: `admin: {aggregate: 1, pipeline: [{$currentOp: {allUsers: true, idleCursors: true, idleSessions: true, idleConnections: true}}], cursor: {batchSize: 1000000}}`},
 		{name: "$indexStats indexes", limit: 60, run: `{aggregate: "indexed", pipeline: [{$indexStats: {}}], cursor: {batchSize: 1000000}}`},
 		{name: "$listCatalog collections", run: `admin: {aggregate: 1, pipeline: [{$listCatalog: {}}], cursor: {batchSize: 1000000}}`},
+		{name: "$listClusterCatalog collections", run: `admin: {aggregate: 1, pipeline: [{$listClusterCatalog: {}}], cursor: {batchSize: 1000000}}`},
 		{name: "$listLocalSessions sessions", run: `admin: {aggregate: 1, pipeline: [{$listLocalSessions: {allUsers: true}}], cursor: {batchSize: 1000000}}`},
 		{name: "$listSessions sessions", run: `config: {aggregate: "system.sessions", pipeline: [{$listSessions: {allUsers: true}}], cursor: {batchSize: 1000000}}`},
 		{name: "$listSampledQueries", run: `admin: {aggregate: 1, pipeline: [{$listSampledQueries: {}}], cursor: {}}`},
@@ -86,9 +87,9 @@ func stageCases() []growth {
 // accumulators over all documents in one group.
 const accumulators = `
 	$accumulator: {init: "function() { return 0 }", accumulate: "function(s, v) { return s + v }", accumulateArgs: ["$v"], merge: "function(a, b) { return a + b }", lang: "js"}
-	$addToSet: "$v" | $addToSet: "$s" | $addToSet: "$k" | $addToSet: "$o" | $avg: "$x" | $bottom: {sortBy: {x: 1}, output: "$v"} | $bottomN: {n: 5, sortBy: {x: 1}, output: "$v"} | $bottomN: {n: #h, sortBy: {x: 1}, output: "$v"} | $count: {}
+	$addToSet: "$v" | $addToSet: "$s" | $addToSet: "$k" | $addToSet: "$o" | $avg: "$x" | $bottom: {sortBy: {x: 1}, output: "$v"} | $bottomN: {n: 5, sortBy: {x: 1}, output: "$v"} | $bottomN: {n: #h, sortBy: {x: 1}, output: "$v"} | $concatArrays: {$slice: [["$k"], 1]} | $count: {}
 	$first: "$v" | $firstN: {n: #h, input: "$v"} | $last: "$v" | $lastN: {n: #h, input: "$v"} | $max: "$x" | $maxN: {n: #h, input: "$v"} | $maxN: {n: #h, input: {$subtract: [0, "$v"]}} | $median: {input: "$x", method: "approximate"} | $mergeObjects: "$o" | $mergeObjects: {$arrayToObject: [[{k: "$s", v: 1}]]}
-	$min: "$x" | $minN: {n: #h, input: "$v"} | $minN: {n: #h, input: {$subtract: [0, "$v"]}} | $percentile: {input: "$x", p: [0.5, 0.9], method: "approximate"} | $percentile: {input: "$x", p: [<<0.5>>], method: "approximate"} | $push: "$v" | $push: "$$ROOT" | $stdDevPop: "$x" | $stdDevSamp: "$x" | $sum: "$x" | $sum: "$v"
+	$min: "$x" | $minN: {n: #h, input: "$v"} | $minN: {n: #h, input: {$subtract: [0, "$v"]}} | $percentile: {input: "$x", p: [0.5, 0.9], method: "approximate"} | $percentile: {input: "$x", p: [<<0.5>>], method: "approximate"} | $push: "$v" | $push: "$$ROOT" | $setUnion: {$slice: [["$k"], 1]} | $stdDevPop: "$x" | $stdDevSamp: "$x" | $sum: "$x" | $sum: "$v"
 	$top: {sortBy: {x: 1}, output: "$v"} | $topN: {n: #h, sortBy: {x: 1}, output: "$v"} | $topN: {n: #h, sortBy: {x: -1}, output: "$v"} | $topN: {n: #h, sortBy: {k: 1}, output: "$v"}`
 
 func accumulatorCases() (list []growth) {

@@ -23,10 +23,11 @@ var imports = map[string]string{
 	"clock":               "",
 	"internal/mongoerr":   "value",
 	"internal/bsoncolumn": "value",
+	"internal/dialect":    "internal/mongoerr",
 	"internal/histogram":  "",
 	"internal/relaxed":    "value",
 	"internal/reserved":   "",
-	"internal/scripts":    "",
+	"internal/scripts":    "internal/dialect",
 	"value":               "",
 	"wire":                "internal/mongoerr value",
 
@@ -155,11 +156,11 @@ var imports = map[string]string{
 }
 
 // language is what every package of the query language may import.
-const language = "clock internal/mongoerr query/collation value"
+const language = "clock internal/dialect internal/mongoerr query/collation value"
 
 // parts are the packages outside of commands that all packages of commands may import: no
 // sockets, no engines.
-const parts = "internal/auth clock internal/mongoerr query/* queue internal/reserved internal/runtimehints storage storage/serverdocs storage/stream timeseries ttl ttl/monitor value"
+const parts = "internal/auth clock internal/dialect internal/mongoerr query/* queue internal/reserved internal/runtimehints storage storage/serverdocs storage/stream timeseries ttl ttl/monitor value"
 
 // shared are the packages that a running command is made of, rules those with what holds for
 // all commands, running all that a family of commands may import.

@@ -180,6 +180,7 @@ var boundedMaps = map[string]string{
 	"commands/kernel.Replication.config":            "one stored document",
 	"commands/kernel.Settings.cluster":              "one stored document",
 	"commands/kernel.Settings.concerns":             "one stored document",
+	"commands/kernel.Settings.features":             "one stored document",
 	"commands/observe.FailData.Commands":            "of one fail point, which only tests have",
 	"commands/observe.Metrics.commands":             "the commands that the program has; unknown ones are not counted",
 	"commands/observe.Profiler.databases":           "forgotten with dropDatabase; of absent databases maxAbsent, see Keep",

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/internal/commandtest"
 	"github.com/duskdb/duskdb/internal/scripts"
 	"github.com/duskdb/duskdb/storage/storagetest"
 	"github.com/duskdb/duskdb/value"
@@ -45,11 +46,11 @@ func eachStatement(t *testing.T, folder string, f func(*server, *statement)) {
 // eachScript plays the scripts of a folder of testdata, each on a server of
 // its own.
 func eachScript(t *testing.T, folder string, begin func(*server) func(where, line string)) {
-	scripts.Play(t, "testdata/"+folder, func(t *testing.T) func(where, line string) {
-		if t.Name() == "TestCommands/plancache" && storagetest.HostileByEnvironment() != nil {
+	scripts.Play(t, "testdata/"+folder, func(t *testing.T, version string) func(where, line string) {
+		if strings.HasPrefix(t.Name(), "TestCommands/plancache") && storagetest.HostileByEnvironment() != nil {
 			t.Skip("a change of the catalog forgets plans")
 		}
-		return begin(newServer(t))
+		return begin(&server{commandtest.Speaking(t, version)})
 	})
 }
 

@@ -130,6 +130,7 @@ func (e *Extreme) Merge(p value.Value) error { return e.Add(p) }
 
 // Push is $push: an array of all values; missing ones are left out.
 type Push struct {
+	name  string   // name of the accumulator, for errors
 	parts [][]byte // the parts of the encoded array; all but the last are full
 	n     int
 	size  int // the bytes of the parts
@@ -144,7 +145,7 @@ const (
 )
 
 // NewPush makes a $push that may grow to limit bytes.
-func NewPush(limit int) *Push { return &Push{limit: limit} }
+func NewPush(limit int) *Push { return &Push{name: "$push", limit: limit} }
 
 // SetLimit changes how many bytes it may grow to.
 func (p *Push) SetLimit(n int) { p.limit = n }
@@ -162,7 +163,7 @@ func (p *Push) Add(v value.Value) error {
 	p.n++
 	p.size += len(*part) - before
 	if p.size > p.limit {
-		return tooMuch("$push", p.size, p.limit)
+		return tooMuch(p.name, p.size, p.limit)
 	}
 	return nil
 }
@@ -212,6 +213,7 @@ func addAll(a Accumulator, array value.Value) error {
 // AddToSet is $addToSet: an array of the distinct values in order of
 // arrival; missing ones are left out.
 type AddToSet struct {
+	name     string // name of the accumulator, for errors
 	collator value.Collator
 	seen     map[string]struct{}
 	values   []value.Value
@@ -222,7 +224,7 @@ type AddToSet struct {
 
 // NewAddToSet makes an $addToSet that may grow to limit bytes.
 func NewAddToSet(c value.Collator, limit int) *AddToSet {
-	return &AddToSet{collator: c, limit: limit}
+	return &AddToSet{name: "$addToSet", collator: c, limit: limit}
 }
 
 // SetLimit changes how many bytes it may grow to.
@@ -244,7 +246,7 @@ func (s *AddToSet) Add(v value.Value) error {
 	s.values = append(s.values, v.Clone())
 	s.size += valueSize(v) + len(s.key) + 32
 	if s.size > s.limit {
-		return tooMuch("$addToSet", s.size, s.limit)
+		return tooMuch(s.name, s.size, s.limit)
 	}
 	return nil
 }

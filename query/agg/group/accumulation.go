@@ -4,6 +4,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/agg/accumulate"
 	"github.com/duskdb/duskdb/query/agg/order"
@@ -39,9 +40,12 @@ func init() {
 		"$addToSet": unary(true, func(c value.Collator) accumulate.Accumulator {
 			return accumulate.NewAddToSet(c, accumulate.MemoryLimit)
 		}),
-		"$avg":          unary(false, func(value.Collator) accumulate.Accumulator { return accumulate.NewAvg() }),
-		"$bottom":       parseTopBottom,
-		"$bottomN":      parseTopBottom,
+		"$avg":     unary(false, func(value.Collator) accumulate.Accumulator { return accumulate.NewAvg() }),
+		"$bottom":  parseTopBottom,
+		"$bottomN": parseTopBottom,
+		"$concatArrays": unary(true, func(value.Collator) accumulate.Accumulator {
+			return accumulate.NewConcatArrays(accumulate.MemoryLimit)
+		}),
 		"$count":        parseCountAccumulator,
 		"$first":        unary(true, func(value.Collator) accumulate.Accumulator { return accumulate.NewFirst() }),
 		"$firstN":       parseN,
@@ -55,13 +59,25 @@ func init() {
 		"$minN":         parseN,
 		"$percentile":   parsePercentile,
 		"$push":         unary(true, func(value.Collator) accumulate.Accumulator { return accumulate.NewPush(accumulate.MemoryLimit) }),
-		"$stdDevPop":    unary(false, func(value.Collator) accumulate.Accumulator { return accumulate.NewStdDev(false) }),
-		"$stdDevSamp":   unary(false, func(value.Collator) accumulate.Accumulator { return accumulate.NewStdDev(true) }),
-		"$sum":          unary(false, func(value.Collator) accumulate.Accumulator { return accumulate.NewSum() }),
-		"$top":          parseTopBottom,
-		"$topN":         parseTopBottom,
+		"$setUnion": unary(true, func(c value.Collator) accumulate.Accumulator {
+			return accumulate.NewSetUnion(c, accumulate.MemoryLimit)
+		}),
+		"$stdDevPop":  unary(false, func(value.Collator) accumulate.Accumulator { return accumulate.NewStdDev(false) }),
+		"$stdDevSamp": unary(false, func(value.Collator) accumulate.Accumulator { return accumulate.NewStdDev(true) }),
+		"$sum":        unary(false, func(value.Collator) accumulate.Accumulator { return accumulate.NewSum() }),
+		"$top":        parseTopBottom,
+		"$topN":       parseTopBottom,
 	}
 }
+
+// since are the changes that have added accumulators.
+var since = map[string]dialect.Change{
+	"$concatArrays": dialect.ConcatArraysAccumulator,
+	"$setUnion":     dialect.SetUnionAccumulator,
+}
+
+// Has reports whether a version of MongoDB has one of Accumulators.
+func Has(d dialect.Dialect, op string) bool { return d.Has(since[op]) }
 
 // Accumulators returns the names of the accumulators of $group, sorted, without the
 // server's internal ones.
@@ -97,7 +113,7 @@ func accumulation(p *stage.Parser, field string, v value.Value) (*Accumulation, 
 	switch {
 	case arg.Kind() == value.KindArray:
 		return nil, mongoerr.Newf(40237, "The %s accumulator is a unary operator", op)
-	case parse == nil:
+	case parse == nil || !Has(p.Scope.Dialect(), op):
 		return nil, mongoerr.Newf(15952, "unknown group operator '%s'", op)
 	}
 	a := &Accumulation{field: strings.Clone(field), Op: strings.Clone(op)}

@@ -3,6 +3,7 @@ package lookup
 import (
 	"strings"
 
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/agg/flow"
 	"github.com/duskdb/duskdb/query/agg/pipeline"
@@ -39,13 +40,28 @@ func Parse(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 		return nil, mongoerr.Newf(mongoerr.FailedToParse, "the $lookup stage specification must be an object, but found %s", v.Kind())
 	}
 	var a lookupArgs
+	read, checked := a.readUnchecked, p.Scope.Dialect().Has(dialect.StageArguments)
+	if checked {
+		if !v.Doc().Has("from") && !v.Doc().Has("pipeline") {
+			return nil, errNoFrom()
+		}
+		if err := stage.NoDuplicates("$lookup", v.Doc()); err != nil {
+			return nil, err
+		}
+		read = a.read
+	}
 	for k, f := range v.Doc().All() {
-		if err := a.read(k, f); err != nil {
+		if err := read(k, f); err != nil {
 			return nil, err
 		}
 	}
 	if from, ok := v.Doc().Get("from"); ok && from.Kind() == value.KindString && !stage.ValidCollection(a.from) {
 		return nil, mongoerr.Newf(mongoerr.InvalidNamespace, "invalid $lookup namespace: %s.%s", p.DB, a.from)
+	}
+	if as := v.Doc().Lookup("as"); checked && as.IsNullish() {
+		return nil, stage.MissingField("$lookup", "as")
+	} else if checked && a.as == "" {
+		return nil, stage.CheckFieldPath("")
 	}
 	if err := a.check(); err != nil {
 		return nil, err
@@ -64,14 +80,54 @@ func Parse(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	return []stage.Stage{s}, s.compile(p, a)
 }
 
-func (a *lookupArgs) read(k string, f value.Value) error {
+// read reads an argument. But for 'from' and 'pipeline', null is as if it were not there.
+func (a *lookupArgs) read(k string, f value.Value) (err error) {
+	switch {
+	case k == "pipeline":
+		return a.readPipeline(f)
+	case k == "from":
+		if from := f.Doc(); f.Kind() == value.KindDocument {
+			for name, v := range from.All() {
+				if name != "db" && name != "coll" {
+					return stage.UnknownField("$lookup.from", name)
+				}
+				if _, err := stage.StringField("$lookup.from", name, v); err != nil {
+					return err
+				}
+			}
+		}
+		return a.readUnchecked(k, f)
+	case k == "let" && !f.IsNullish():
+		a.hasLet = true
+		a.let, err = stage.ObjectField("$lookup", k, f)
+		return err
+	case k == "as" || k == "localField" || k == "foreignField":
+		if f.IsNullish() {
+			return nil
+		}
+		if _, err := stage.StringField("$lookup", k, f); err != nil {
+			return err
+		}
+		return a.readUnchecked(k, f)
+	case k != "let":
+		return stage.UnknownField("$lookup", k)
+	}
+	return nil
+}
+
+func (a *lookupArgs) readPipeline(f value.Value) error {
+	if f.Kind() != value.KindArray {
+		return mongoerr.New(mongoerr.TypeMismatch, "'pipeline' option must be specified as an array")
+	}
+	a.pipeline, a.hasPipe = f.Doc(), true
+	return nil
+}
+
+// readUnchecked reads an argument as versions before [dialect.StageArguments] do.
+func (a *lookupArgs) readUnchecked(k string, f value.Value) error {
 	switch k {
 	case "pipeline":
-		if f.Kind() != value.KindArray {
-			return mongoerr.New(mongoerr.TypeMismatch, "'pipeline' option must be specified as an array")
-		}
-		a.pipeline, a.hasPipe = f.Doc(), true
-		return nil
+		return a.readPipeline(f)
 	case "let":
 		if f.Kind() != value.KindDocument {
 			return mongoerr.Newf(mongoerr.FailedToParse, "$lookup argument 'let: %s' must be an object, is type %s", f, f.Kind())
@@ -111,7 +167,7 @@ func (a *lookupArgs) check() error {
 	fail := func(msg string) error { return mongoerr.New(mongoerr.FailedToParse, msg) }
 	switch {
 	case a.from == "" && !a.hasPipe:
-		return fail("must specify 'pipeline' when 'from' is empty")
+		return errNoFrom()
 	case a.from == "" && !startsWithDocuments(a.pipeline):
 		return fail("$lookup stage without explicit collection must have a pipeline with $documents as first stage")
 	case a.as == "":
@@ -124,6 +180,10 @@ func (a *lookupArgs) check() error {
 		return fail("$lookup with a 'let' argument must also specify 'pipeline'")
 	}
 	return nil
+}
+
+func errNoFrom() error {
+	return mongoerr.New(mongoerr.FailedToParse, "must specify 'pipeline' when 'from' is empty")
 }
 
 func startsWithDocuments(pipeline value.Doc) bool {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/agg/internal/aggtest"
 	"github.com/duskdb/duskdb/query/agg/stage"
@@ -21,9 +22,7 @@ func TestRefusals(t *testing.T) {
 		{lookup(`"from": "", "localField": "a", "foreignField": "b"`), "73: invalid $lookup namespace: test."},
 		{lookup(`"from": 1`), "9: $lookup 'from' field must be a string, but found int"},
 		{lookup(`"from": {"db": "x", "coll": "y"}`), "9: $lookup with syntax {from: {db:<>, coll:<>},..} is not supported for db: x and coll: y"},
-		{lookup(`"from": "x", "localField": 1`), "9: $lookup argument 'localField' must be a string, found localField: 1: int"},
 		{lookup(`"from": "x", "localField": "a..b", "foreignField": "c"`), "15998: FieldPath field names may not be empty strings."},
-		{lookup(`"from": "x", "let": 1, "pipeline": []`), "9: $lookup argument 'let: 1' must be an object, is type int"},
 		{lookup(`"from": "x", "let": {"X": 1}, "pipeline": []`), "9: 'X' starts with an invalid character for a user variable name"},
 		{lookup(`"from": "x", "let": {"x": {"$foo": 1}}, "pipeline": []`), "168: Unrecognized expression '$foo'"},
 		{lookup(`"pipeline": [{"$match": {}}]`), "9: $lookup stage without explicit collection must have a pipeline with $documents as first stage"},
@@ -44,6 +43,28 @@ func TestRefusals(t *testing.T) {
 		{`[{"$unionWith": {"pipeline": [{"$match": {}}]}}]`, "9: $unionWith stage without explicit collection must have a pipeline with $documents as first stage"},
 	} {
 		cases = append(cases, aggtest.Case{Name: tt[0], Docs: `[{"_id": 1}]`, Pipeline: tt[0], Err: tt[1]})
+	}
+	aggtest.RunCases(t, cases, nil)
+}
+
+// Since 8.2 the arguments of $lookup are checked as those of commands are.
+func TestArgumentsByVersion(t *testing.T) {
+	var cases []aggtest.Case
+	for _, tt := range []struct{ args, before, now string }{
+		{`"from": "x", "localField": "a", "foreignField": "b"`, "9: must specify 'as' field for a $lookup", "40414: BSON field '$lookup.as' is missing but a required field"},
+		{`"from": "x", "foo": "y"`, "9: unknown argument to $lookup: foo", "40415: BSON field '$lookup.foo' is an unknown field."},
+		{`"as": "d", "from": "x", "localField": 1`, "9: $lookup argument 'localField' must be a string, found localField: 1: int",
+			"14: BSON field '$lookup.localField' is the wrong type 'int', expected type 'string'"},
+		{`"as": "d", "from": "x", "let": 1, "pipeline": []`, "9: $lookup argument 'let: 1' must be an object, is type int",
+			"14: BSON field '$lookup.let' is the wrong type 'int', expected type 'object'"},
+		{`"as": "d", "from": "x", "localField": null, "pipeline": []`, "9: $lookup argument 'localField' must be a string, found localField: null: null", ""},
+		{`"as": "d", "from": "x", "let": null, "pipeline": []`, "9: $lookup argument 'let: null' must be an object, is type null", ""},
+		{`"as": "d", "from": "x", "pipeline": [], "as": "e"`, "", "40413: BSON field '$lookup.as' is a duplicate field"},
+	} {
+		pipeline := `[{"$lookup": {` + tt.args + `}}, {"$project": {"_id": 1}}]`
+		for as, err := range map[dialect.Dialect]string{dialect.Mongo80: tt.before, dialect.Mongo82As80: tt.now, dialect.Mongo82: tt.now} {
+			cases = append(cases, aggtest.Case{Name: as.Version() + pipeline, Docs: `[{"_id": 1}]`, Pipeline: pipeline, Err: err, Want: `[{"_id": 1}]`, As: as})
+		}
 	}
 	aggtest.RunCases(t, cases, nil)
 }

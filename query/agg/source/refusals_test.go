@@ -26,7 +26,6 @@ func TestRefusals(t *testing.T) {
 		{"test", "c", `[{"$collStats": {"storageStats": {"scale": "x"}}}]`, "14: BSON field '$collStats.storageStats.scale' is the wrong type 'string', expected types '[long, int, decimal, double]'"},
 		{"test", "c", `[{"$collStats": {"storageStats": {"scale": 0}}}]`, "2: BSON field 'scale' value must be >= 1, actual value '0'"},
 		{"test", "c", `[{"$collStats": {"storageStats": {"scale": null, "verbose": true}}}]`, ""},
-		{"admin", "", `[{"$currentOp": 1}]`, "9: $currentOp options must be specified in an object, but found: int"},
 		{"test", "c", `[{"$indexStats": 1}]`, "28803: The $indexStats stage specification must be an empty object"},
 		{"config", "system.sessions", `[{"$listSessions": 1}]`, "14: $listSessions options must be specified in an object, but found: int"},
 		{"config", "system.sessions", `[{"$listSessions": {"allUsers": 1}}]`, "14: BSON field '$listSessions.allUsers' is the wrong type 'int', expected type 'bool'"},

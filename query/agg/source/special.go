@@ -1,6 +1,7 @@
 package source
 
 import (
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/agg/stage"
 	"github.com/duskdb/duskdb/query/expr"
@@ -109,18 +110,21 @@ var currentOpOptions = map[string]bool{
 
 // ParseCurrentOp compiles $currentOp.
 func ParseCurrentOp(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
+	d := p.Scope.Dialect()
 	if v.Kind() != value.KindDocument {
-		return nil, mongoerr.Newf(mongoerr.FailedToParse, "$currentOp options must be specified in an object, but found: %s", v.Kind())
+		return nil, d.Error(dialect.CurrentOpObject, v.Kind())
 	}
 	if err := checkOnAdmin(p, "$currentOp"); err != nil {
 		return nil, err
 	}
 	for k, f := range v.Doc().All() {
-		if !currentOpOptions[k] {
-			return nil, mongoerr.Newf(mongoerr.FailedToParse, "Unrecognized option '%s' in $currentOp stage.", k)
-		}
-		if f.Kind() != value.KindBool {
-			return nil, mongoerr.Newf(mongoerr.FailedToParse, "The '%s' parameter of the $currentOp stage must be a boolean value, but found: %s", k, f.Kind())
+		switch {
+		case !currentOpOptions[k]:
+			return nil, d.Error(dialect.CurrentOpUnknown, k)
+		case f.Kind() != value.KindBool:
+			return nil, d.Error(dialect.CurrentOpType, k, f.Kind())
+		case k == "targetAllNodes" && f.Bool() && d.Has(dialect.StageArguments):
+			return nil, mongoerr.New(mongoerr.FailedToParse, "$currentOp supports targetAllNodes parameter only for sharded clusters")
 		}
 	}
 	return fromHost(p, "$currentOp", v.Doc()), nil
@@ -245,6 +249,26 @@ func ParseListCatalog(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 		return nil, mongoerr.New(mongoerr.InvalidNamespace, "Collectionless $listCatalog must be run against the 'admin' database with {aggregate: 1}")
 	}
 	return fromHost(p, "$listCatalog", v.Doc()), nil
+}
+
+// ParseListClusterCatalog compiles $listClusterCatalog.
+func ParseListClusterCatalog(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
+	const name = "$listClusterCatalog"
+	if p.Coll != "" && p.View == "" {
+		return nil, mongoerr.Newf(9621301, "The %s stage must run on a database, not a collection.", name)
+	}
+	if v.Kind() != value.KindDocument {
+		return nil, mongoerr.Newf(9621302, "%s must take an object but found: %s: %s", name, name, v)
+	}
+	for k, f := range v.Doc().All() {
+		switch {
+		case k != "shards" && k != "tracked" && k != "balancingConfiguration":
+			return nil, stage.UnknownField(name, k)
+		case f.Kind() != value.KindBool:
+			return nil, stage.WrongType(name, k, f, "bool")
+		}
+	}
+	return fromHost(p, name, v.Doc()), nil
 }
 
 // ParseListSampledQueries compiles $listSampledQueries.

@@ -3,8 +3,10 @@ package source_test
 import (
 	"testing"
 
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/query/agg/internal/aggtest"
 	"github.com/duskdb/duskdb/query/agg/stage"
+	"github.com/duskdb/duskdb/query/expr"
 )
 
 // compileTest is a pipeline on a namespace and the error it gives, "" for
@@ -19,8 +21,6 @@ func TestSpecifications(t *testing.T) {
 	for _, tt := range []compileTest{
 		{"test", "", `[{"$documents": 1}]`, "5858203: an array is expected"},
 		{"test", "", `[{"$currentOp": {}}]`, "73: $currentOp must be run against the 'admin' database with {aggregate: 1}"},
-		{"admin", "", `[{"$currentOp": {"foo": true}}]`, "9: Unrecognized option 'foo' in $currentOp stage."},
-		{"admin", "", `[{"$currentOp": {"allUsers": 1}}]`, "9: The 'allUsers' parameter of the $currentOp stage must be a boolean value, but found: int"},
 		{"admin", "", `[{"$currentOp": {"allUsers": true, "localOps": true}}]`, ""},
 		{"test", "c", `[{"$indexStats": {"a": 1}}]`, "28803: The $indexStats stage specification must be an empty object"},
 		{"test", "c", `[{"$indexStats": {}}]`, ""},
@@ -47,5 +47,20 @@ func TestSpecifications(t *testing.T) {
 		t.Run(tt.pipeline, func(t *testing.T) {
 			aggtest.CheckCompile(t, stage.Options{DB: tt.db, Coll: tt.coll}, tt.pipeline, tt.err)
 		})
+	}
+}
+
+// The arguments of $currentOp, before 8.2 and since.
+func TestCurrentOpByVersion(t *testing.T) {
+	for _, tt := range []struct{ spec, before, now string }{
+		{`1`, "9: $currentOp options must be specified in an object, but found: int", "14: $currentOp options must be specified in an object, but found: int"},
+		{`{"foo": true}`, "9: Unrecognized option 'foo' in $currentOp stage.", "40415: BSON field '$currentOp.foo' is an unknown field."},
+		{`{"allUsers": 1}`, "9: The 'allUsers' parameter of the $currentOp stage must be a boolean value, but found: int", "14: BSON field '$currentOp.allUsers' is the wrong type 'int', expected type 'bool'"},
+		{`{"targetAllNodes": true}`, "", "9: $currentOp supports targetAllNodes parameter only for sharded clusters"},
+		{`{"allUsers": true, "truncateOps": false, "targetAllNodes": false}`, "", ""},
+	} {
+		for as, err := range map[dialect.Dialect]string{dialect.Mongo80: tt.before, dialect.Mongo82: tt.now} {
+			aggtest.CheckCompile(t, stage.Options{DB: "admin", Scope: expr.NewScope(as)}, `[{"$currentOp": `+tt.spec+`}]`, err)
+		}
 	}
 }

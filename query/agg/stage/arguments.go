@@ -22,6 +22,18 @@ func MissingField(where, name string) error {
 	return mongoerr.Newf(mongoerr.IDLFailedToParse, "BSON field '%s.%s' is missing but a required field", where, name)
 }
 
+// NoDuplicates is the error for a field that occurs twice.
+func NoDuplicates(where string, d value.Doc) error {
+	seen := map[string]bool{}
+	for name := range d.All() {
+		if seen[name] {
+			return mongoerr.Newf(mongoerr.IDLDuplicateField, "BSON field '%s.%s' is a duplicate field", where, name)
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
 // WrongType is the error for a field that is not of the one type it must have.
 func WrongType(where, name string, v value.Value, want string) error {
 	return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type '%s'", where, name, v.Kind(), want)

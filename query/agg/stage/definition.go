@@ -3,6 +3,7 @@ package stage
 import (
 	"sort"
 
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -38,7 +39,8 @@ type Definition struct {
 	// kinds.
 	Parse  func(p *Parser, spec value.Value) ([]Stage, error)
 	Flags  Flags
-	Update bool // allowed in the pipeline of an update
+	Update bool           // allowed in the pipeline of an update
+	Since  dialect.Change // change of MongoDB that has brought it
 }
 
 // Rule is a rule of the optimiser: it looks at a stage and the next one, and returns the

@@ -43,7 +43,10 @@ type Limits struct {
 
 	Push     int64 // one $push
 	AddToSet int64 // one $addToSet
-	TopN     int64 // one $topN, $minN, $firstN and their relatives
+
+	ConcatArrays int64 // one $concatArrays
+	SetUnion     int64 // one $setUnion
+	TopN         int64 // one $topN, $minN, $firstN and their relatives
 }
 
 // OfAccumulator returns the limit of an accumulator.
@@ -54,6 +57,10 @@ func (l *Limits) OfAccumulator(op string) int {
 		n = l.Push
 	case "$addToSet":
 		n = l.AddToSet
+	case "$concatArrays":
+		n = l.ConcatArrays
+	case "$setUnion":
+		n = l.SetUnion
 	}
 	return int(OrDefault(n))
 }

@@ -17,7 +17,7 @@ var specs = map[string]string{
 	"$fill": `{"output": {"a": {"value": 0}}}`, "$geoNear": `{"near": [1, 2], "distanceField": "d"}`,
 	"$graphLookup": `{"from": "g", "startWith": 1, "connectFromField": "a", "connectToField": "b", "as": "c"}`,
 	"$group":       `{"_id": 1}`, "$indexStats": `{}`, "$limit": `1`, "$listCatalog": `{}`, "$listLocalSessions": `{}`,
-	"$listSampledQueries": `{}`, "$listSearchIndexes": `{}`, "$listSessions": `{}`, "$lookup": `{"from": "g", "as": "c", "pipeline": []}`,
+	"$listClusterCatalog": `{}`, "$listSampledQueries": `{}`, "$listSearchIndexes": `{}`, "$listSessions": `{}`, "$lookup": `{"from": "g", "as": "c", "pipeline": []}`,
 	"$match": `{"a": 1}`, "$merge": `"o"`, "$out": `"o"`, "$planCacheStats": `{}`, "$project": `{"a": 1}`, "$querySettings": `{}`,
 	"$queryStats": `{}`, "$redact": `"$$KEEP"`, "$replaceRoot": `{"newRoot": "$a"}`, "$replaceWith": `"$a"`, "$sample": `{"size": 1}`,
 	"$search": `{}`, "$searchMeta": `{}`, "$set": `{"a": 1}`, "$setWindowFields": `{"output": {"a": {"$sum": 1}}}`,
@@ -44,6 +44,7 @@ var behind = map[string][2]string{
 	"$indexStats":                  {"40602: $indexStats", "20: $indexStats"},
 	"$limit":                       {"", "20: $limit"},
 	"$listCatalog":                 {"40602: $listCatalog", "20: $listCatalog"},
+	"$listClusterCatalog":          {"40602: $listClusterCatalog", "20: $listClusterCatalog"},
 	"$listLocalSessions":           {"40602: $listLocalSessions", "20: $listLocalSessions"},
 	"$listSampledQueries":          {"40602: $listSampledQueries", "20: $listSampledQueries"},
 	"$listSessions":                {"40602: $listSessions", "20: $listSessions"},
@@ -69,7 +70,7 @@ func TestStagesBehindOthers(t *testing.T) {
 		}
 		o, firsts := stage.Options{DB: "test", Coll: "c"}, []string{`{"$match": {"b": 1}}`, `{"$changeStream": {}}`}
 		switch name {
-		case "$currentOp", "$listLocalSessions", "$listSampledQueries": // need admin and no collection
+		case "$currentOp", "$listClusterCatalog", "$listLocalSessions", "$listSampledQueries": // need admin and no collection
 			o, firsts = stage.Options{DB: "admin"}, []string{`{"$documents": []}`, `{"$changeStream": {"allChangesForCluster": true}}`}
 		case "$listSessions":
 			o = stage.Options{DB: "config", Coll: "system.sessions"}

@@ -107,7 +107,7 @@ func (p *Parser) definitions(specs value.Doc) ([]*Definition, error) {
 		}
 		name, _ := v.Doc().First()
 		def := p.Language.Stage(name)
-		if def == nil {
+		if def == nil || !p.Scope.Dialect().Has(def.Since) {
 			return nil, mongoerr.Newf(40324, "Unrecognized pipeline stage name: '%s'", name)
 		}
 		if p.Update && !def.Update {

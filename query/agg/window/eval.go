@@ -16,11 +16,11 @@ func evalAccumulator(f *windowFunction, pt *windowPartition) windowResult {
 		case "$sum", "$avg":
 			a.sliding = &slidingTotal{have: span{-1, -1}}
 			a.fold = a.folded()
-		case "$stdDevPop", "$stdDevSamp":
+		case "$stdDevPop", "$stdDevSamp", "$setUnion":
 			a.fold = a.folded()
 		case "$addToSet":
 			a.set = &distinctWindow{sorted{a: a}}
-		case "$push", "$firstN", "$lastN", "$count":
+		case "$push", "$concatArrays", "$firstN", "$lastN", "$count":
 		default:
 			a.ordered = &orderedWindow{sorted{a: a}}
 		}

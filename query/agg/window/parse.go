@@ -80,7 +80,7 @@ func function(p *stage.Parser, d value.Doc, sortBy order.Pattern) (*windowFuncti
 		if !strings.HasPrefix(k, "$") {
 			continue
 		}
-		if _, ok := windowFunctions[k]; !ok {
+		if _, ok := windowFunctions[k]; !ok || !group.Has(p.Scope.Dialect(), k) {
 			return nil, mongoerr.Newf(mongoerr.FailedToParse, "Unrecognized window function, %s", k)
 		}
 		op = strings.Clone(k)

@@ -86,7 +86,7 @@ func TestExplained(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
-	if names := window.Operators(); len(names) != 32 {
+	if names := window.Operators(); len(names) != 34 {
 		t.Error(names)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/agg/pipeline"
@@ -48,7 +49,13 @@ func Exec(h stage.Host) *stage.Exec {
 // Run runs a pipeline on test.c of a host.
 func Run(t testing.TB, h stage.Host, pipeline string) ([]value.Doc, error) {
 	t.Helper()
-	p, err := agg.Compile(Array(t, pipeline), stage.Options{DB: "test", Coll: "c"})
+	return runAs(t, dialect.Mongo82, h, pipeline)
+}
+
+// runAs is Run in a version of MongoDB.
+func runAs(t testing.TB, d dialect.Dialect, h stage.Host, pipeline string) ([]value.Doc, error) {
+	t.Helper()
+	p, err := agg.Compile(Array(t, pipeline), stage.Options{DB: "test", Coll: "c", Scope: expr.NewScope(d)})
 	if err != nil {
 		return nil, err
 	}
@@ -77,6 +84,7 @@ type Case struct {
 	Pipeline string
 	Want     string
 	Err      string
+	As       dialect.Dialect // version of MongoDB; the zero value is the newest
 }
 
 // RunCases runs each case on a new host, which prepare may fill.
@@ -91,7 +99,7 @@ func RunCases(t *testing.T, tests []Case, prepare func(*Host)) {
 			if prepare != nil {
 				prepare(h)
 			}
-			got, err := Run(t, h, tt.Pipeline)
+			got, err := runAs(t, tt.As, h, tt.Pipeline)
 			if tt.Err != "" {
 				CheckError(t, err, tt.Err)
 				return

@@ -1,0 +1,34 @@
+package dialect
+
+// The changes.
+const (
+	Always Change = iota // no change: in effect in every version
+
+	// Expressions and accumulators.
+	ConvertNumbers
+	Vectors
+	Sigmoid
+	ConcatArraysAccumulator
+	SetUnionAccumulator
+
+	// Stages.
+	ListClusterCatalog
+	RankFusion
+	StageArguments
+
+	changeCount = iota
+)
+
+// Changes describes them.
+var Changes = [changeCount]Row{
+	ConvertNumbers: {"8.1", true, "`$convert` between numbers and binary data (`$toInt`, `$toLong` and `$toDouble` too), with `byteOrder`"},
+	Vectors:        {"8.1", false, "subtype 9 (vectors) of binary data in `$convert`"},
+	Sigmoid:        {"8.1", false, "`$sigmoid`"},
+
+	ListClusterCatalog: {"8.1", false, "`$listClusterCatalog`"},
+	RankFusion:         {"8.1", false, "`$rankFusion` over pipelines that need no search process"},
+	StageArguments:     {"8.2", false, "`$currentOp` and `$lookup` check their arguments as commands do: other codes, null as if it were not there"},
+
+	ConcatArraysAccumulator: {"8.1", true, "`$concatArrays` as an accumulator of `$group`, `$bucket`, `$bucketAuto` and `$setWindowFields`"},
+	SetUnionAccumulator:     {"8.1", true, "`$setUnion` as an accumulator of `$group`, `$bucket`, `$bucketAuto` and `$setWindowFields`"},
+}
