@@ -99,7 +99,7 @@ var budgets = []budget{
 	{name: "count by documents", command: `{count: "c", query: {a: 5, n: 0}}`,
 		want: "Stamp 2, View 1, r.Collection 3, r.Count 1, r.IndexStats 4, r.ScanRecords 1", transactions: 2},
 	{name: "distinct", command: `{distinct: "c", key: "n", query: {a: 5}}`,
-		want: "Stamp 2, View 1, r.Collection 3, r.Count 1, r.IndexStats 4, r.ScanRecords 1", transactions: 2},
+		want: "Stamp 3, View 1, r.Collection 3, r.Count 1, r.IndexStats 4, r.ScanRecords 1", transactions: 2},
 	{name: "aggregate", command: `{aggregate: "c", pipeline: [{$match: {a: 5}}, {$group: {_id: "$b", n: {$sum: 1}}}], cursor: {}}`,
 		want: "Stamp 4, View 1, r.Collection 6, r.Count 1, r.IndexStats 4, r.ScanRecords 1", transactions: 2},
 	{name: "$lookup of 100", command: `{aggregate: "c", pipeline: [{$match: {_id: {$lt: 100}}}, {$lookup: {from: "c", localField: "a", foreignField: "a", as: "x"}}, {$project: {n: {$size: "$x"}}}], cursor: {}}`,

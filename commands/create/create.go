@@ -311,7 +311,7 @@ func checkValidator(c *kernel.Call, coll string, d value.Doc, col *collation.Col
 	if c.DB == "admin" || c.DB == "local" || c.DB == "config" {
 		return mongoerr.Newf(mongoerr.InvalidOptions, "Document validators are not allowed on collections in the %s database", c.DB)
 	}
-	o := match.Options{}
+	o := match.Options{Scope: c.Svc.RootScope()}
 	if col != nil {
 		o.Collation = col
 	}

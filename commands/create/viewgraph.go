@@ -46,7 +46,7 @@ func viewReads(c *kernel.Call, ns storage.Namespace, on string, pipeline value.D
 	if pipeline == nil {
 		return reads, nil
 	}
-	p, err := agg.Compile(pipeline, agg.Options{DB: ns.DB, Coll: on, View: ns.String(), Text: catalog.AnyText, NoStreams: c.Svc.Oplog.Off})
+	p, err := agg.Compile(pipeline, agg.Options{DB: ns.DB, Coll: on, View: ns.String(), Scope: c.Svc.RootScope(), Text: catalog.AnyText, NoStreams: c.Svc.Oplog.Off})
 	if err != nil {
 		return nil, err
 	}

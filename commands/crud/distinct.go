@@ -90,7 +90,7 @@ func (d *distinct) openRecords(info *storage.Info, collator value.Collator) (err
 	x.Env.Bare = true // as in mongod, which has them only in aggregate, find and updates
 	x.Env.Collation = collator
 	q := d.a.Canonical()
-	q.Collator = collator
+	q.Collator, q.Scope = collator, d.c.Svc.RootScope()
 	if err := canonical.CompileFilter(d.c, &q, catalog.Of(info)); err != nil || info == nil {
 		return err
 	}

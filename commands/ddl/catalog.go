@@ -219,7 +219,7 @@ func runListCollections(c *kernel.Call) error {
 	if err != nil {
 		return err
 	}
-	m, err := match.Compile(a.Filter, match.Options{})
+	m, err := match.Compile(a.Filter, match.Options{Scope: c.Svc.RootScope()})
 	if err != nil {
 		return err
 	}
@@ -330,7 +330,7 @@ func runListDatabases(c *kernel.Call) error {
 	if err := listDatabasesSpec.Decode(c.Body, &a); err != nil {
 		return err
 	}
-	m, err := match.Compile(a.Filter, match.Options{})
+	m, err := match.Compile(a.Filter, match.Options{Scope: c.Svc.RootScope()})
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func runCurrentOp(c *kernel.Call) error {
 		}
 		first = false
 	}
-	m, err := match.Compile(filter.Doc(), match.Options{})
+	m, err := match.Compile(filter.Doc(), match.Options{Scope: c.Svc.RootScope()})
 	if err != nil {
 		return err
 	}

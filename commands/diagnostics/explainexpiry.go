@@ -64,7 +64,7 @@ func runExplainExpiry(c *kernel.Call) error {
 // oneRecord finds the first record that matches; in a time series the bucket of the first
 // measurement, and the collection of buckets.
 func oneRecord(c *kernel.Call, info *storage.Info, filter value.Doc) (*storage.Info, storage.Record, error) {
-	q := &canonical.Query{Filter: filter, Query: plan.Query{Limit: 1}}
+	q := &canonical.Query{Filter: filter, Scope: c.Svc.RootScope(), Query: plan.Query{Limit: 1}}
 	m, x := catalog.Of(info), exec.NewExecution(c)
 	var err error
 	if q.Collator, err = canonical.OperationCollation(nil, m); err != nil {

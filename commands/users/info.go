@@ -79,7 +79,7 @@ func runUsersInfo(c *kernel.Call) error {
 	}
 	var m *match.Matcher
 	if a.Filter != nil {
-		if m, err = match.Compile(a.Filter, match.Options{}); err != nil {
+		if m, err = match.Compile(a.Filter, match.Options{Scope: c.Svc.RootScope()}); err != nil {
 			return err
 		}
 	}

@@ -71,3 +71,41 @@ func TestNewsNeedTheirVersion(t *testing.T) {
 	s.ok(`admin: {setFeatureCompatibilityVersion: "8.2", confirm: true}`)
 	s.gives("c", union, `[{_id: null, r: []}]`)
 }
+
+// Expressions that are stored or stand outside of pipelines are of the version, too.
+func TestVersionOfFilters(t *testing.T) {
+	s := &server{commandtest.Speaking(t, "8.0")}
+	s.ok(`{create: "c"}`)
+	const unknown = `{$expr: {$gt: [{$sigmoid: "$a"}, 0]}}`
+	for _, command := range []string{
+		`{create: "d", validator: ` + unknown + `}`,
+		`{collMod: "c", validator: ` + unknown + `}`,
+		`{create: "v", viewOn: "c", pipeline: [{$match: ` + unknown + `}]}`,
+		`{listCollections: 1, filter: ` + unknown + `}`,
+		`admin: {listDatabases: 1, filter: ` + unknown + `}`,
+		`{usersInfo: 1, filter: ` + unknown + `}`,
+		`admin: {currentOp: 1, $expr: {$sigmoid: 1}}`,
+		`{find: "c", filter: ` + unknown + `}`,
+		`{find: "c", projection: {a: {$sigmoid: 1}}}`,
+		`{count: "c", query: ` + unknown + `}`,
+		`{distinct: "c", key: "a", query: ` + unknown + `}`,
+		`{findAndModify: "c", query: ` + unknown + `, remove: true}`,
+		`{findAndModify: "c", query: {}, update: [{$set: {a: {$sigmoid: 1}}}]}`,
+		`{explain: {find: "c", filter: ` + unknown + `}}`,
+		`{aggregate: "c", pipeline: [{$lookup: {from: "c", as: "x", pipeline: [{$match: ` + unknown + `}]}}], cursor: {}}`,
+		`{aggregate: "c", pipeline: [{$merge: {into: "d", whenMatched: [{$set: {a: {$sigmoid: 1}}}]}}], cursor: {}}`,
+	} {
+		if reply := s.run(command); reply.Lookup("code").Int32() != 168 {
+			t.Errorf("%s\nanswered %s", command, reply)
+		}
+	}
+	for _, command := range []string{
+		`{update: "c", updates: [{q: ` + unknown + `, u: {$set: {a: 1}}}]}`,
+		`{update: "c", updates: [{q: {}, u: [{$set: {a: {$sigmoid: 1}}}]}]}`,
+		`{delete: "c", deletes: [{q: ` + unknown + `, limit: 1}]}`,
+	} {
+		if reply := s.run(command); reply.Lookup("writeErrors").Doc().Index(0).Doc().Lookup("code").Int32() != 168 {
+			t.Errorf("%s\nanswered %s", command, reply)
+		}
+	}
+}
