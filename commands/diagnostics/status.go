@@ -101,7 +101,22 @@ func writeRepl(c *kernel.Call, b *value.Builder) error {
 		return err
 	}
 	b.Bool("isWritablePrimary", primary).Int32("rbid", 1)
+	writeBlock(c, b)
 	return nil
+}
+
+// writeBlock writes whether the writes of users are blocked (1: no, 2: yes), and why.
+func writeBlock(c *kernel.Call, b *value.Builder) {
+	blocked, reason, counts := c.Svc.Settings.Block.State()
+	mode := int32(1)
+	if blocked {
+		mode = 2
+	}
+	b.Int32("userWriteBlockMode", mode).Int32("userWriteBlockReason", int32(reason)).StartDocument("userWriteBlockModeCounters")
+	for i, n := range counts {
+		b.Int64(kernel.WriteBlockReasons[i], n)
+	}
+	b.End()
 }
 
 func writeAsserts(c *kernel.Call, b *value.Builder) {

@@ -17,8 +17,10 @@ func mayBypassWriteBlock(c *kernel.Call) bool {
 
 // ApplySettings applies the settings to a command.
 func ApplySettings(s *kernel.Service, c *kernel.Call) error {
-	if s.Settings.Blocked.Load() && isUserWrite(c) && !mayBypassWriteBlock(c) {
-		return kernel.ErrWritesBlocked
+	if block := &s.Settings.Block; block.Blocked() && isUserWrite(c) && !mayBypassWriteBlock(c) {
+		if err := block.Check(); err != nil {
+			return err
+		}
 	}
 	if c.Cmd.Has(kernel.Writes) && c.Generic.WriteConcern == nil && c.Generic.Autocommit == nil {
 		concerns, err := c.DefaultConcerns()

@@ -16,7 +16,7 @@ import (
 // config are stored there, under the same names. Like mongod, the server notices when
 // these documents change.
 type Settings struct {
-	Blocked atomic.Bool // setUserWriteBlockMode
+	Block   WriteBlock // setUserWriteBlockMode
 	Filters IndexFilters
 
 	concerns *serverdocs.Cache[DefaultConcerns]
@@ -163,9 +163,6 @@ func (c *Call) ChangeSetting(ns storage.Namespace, id value.Value, change func(o
 	})
 	return Translate(ns, err)
 }
-
-// ErrWritesBlocked is the error of user writes while setUserWriteBlockMode stops them.
-var ErrWritesBlocked = mongoerr.New(mongoerr.UserWritesBlocked, "User writes blocked")
 
 // WritesOut reports whether a pipeline ends in $out or $merge.
 func WritesOut(pipeline value.Doc) bool {

@@ -1,6 +1,8 @@
 package settings
 
 import (
+	"slices"
+
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/concern"
@@ -184,6 +186,7 @@ func checkDefaultWrite(c *kernel.Call, d value.Doc) error {
 type writeBlockArgs struct {
 	Set    value.Value `arg:"setUserWriteBlockMode"`
 	Global bool        `arg:"global,required"`
+	Reason *string     `arg:"reason"`
 }
 
 var writeBlockSpec = args.New[writeBlockArgs]("setUserWriteBlockMode")
@@ -194,7 +197,21 @@ func runSetUserWriteBlockMode(c *kernel.Call) error {
 	if err := writeBlockSpec.Decode(c.Body, &a); err != nil {
 		return err
 	}
-	c.Svc.Settings.Blocked.Store(a.Global)
+	reason := ""
+	if a.Reason != nil {
+		if reason = *a.Reason; !slices.Contains(kernel.WriteBlockReasons[:], reason) {
+			return mongoerr.Newf(mongoerr.BadValue, "Enumeration value '%s' for field 'setUserWriteBlockMode.reason' is not a valid value.", reason)
+		}
+	}
+	changed, err := c.Svc.Settings.Block.Set(a.Global, reason)
+	if err != nil || !changed {
+		return err
+	}
+	text := "Unblocking user writes"
+	if a.Global {
+		text = "Blocking user writes"
+	}
+	c.Svc.Log.Info().Str("reason", kernel.NamedReason(reason)).Msg(text)
 	return nil
 }
 

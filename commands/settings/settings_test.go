@@ -167,6 +167,43 @@ func TestUserWriteBlock(t *testing.T) {
 	h.OK(`{insert: "c", documents: [{}]}`)
 }
 
+// Who blocks writes for a reason must name it to allow them again.
+func TestUserWriteBlockReason(t *testing.T) {
+	h := harness.New(t).AsMember()
+	const acquire, release = "Cannot acquire user writes critical section with different options than the already existing one. reason: ", "Cannot release user writes critical section with different reason than the already existing one. reason: "
+	for _, tt := range []struct {
+		arguments string
+		code      int32
+		text      string
+	}{
+		{`global: true, reason: "Other"`, 2, "Enumeration value 'Other' for field 'setUserWriteBlockMode.reason' is not a valid value."},
+		{`global: true, reason: 1`, 14, ""},
+		{`global: false, reason: "DiskUseThresholdExceeded"`, 0, ""},
+		{`global: true, reason: "DiskUseThresholdExceeded"`, 0, ""},
+		{`global: true, reason: "DiskUseThresholdExceeded"`, 0, ""},
+		{`global: true`, 20, acquire + "Unspecified, current: DiskUseThresholdExceeded"},
+		{`global: false, reason: "Unspecified"`, 20, release + "Unspecified, current: DiskUseThresholdExceeded"},
+		{`global: false, reason: "DiskUseThresholdExceeded"`, 0, ""},
+		{`global: true, reason: null`, 0, ""},
+		{`global: false, reason: "Unspecified"`, 20, release + "Unspecified, current: Unspecified"},
+		{`global: false`, 0, ""},
+		{`global: true, reason: "ClusterToClusterMigrationInProgress"`, 0, ""},
+	} {
+		reply := h.Admin(`{setUserWriteBlockMode: 1, ` + tt.arguments + `}`)
+		if reply.Lookup("code").Int32() != tt.code || tt.text != "" && reply.Lookup("errmsg").Str() != tt.text {
+			t.Errorf("%s answered %s", tt.arguments, reply)
+		}
+	}
+	if text := h.Fails(371, `{insert: "c", documents: [{}]}`); text != "User writes blocked, reason: ClusterToClusterMigrationInProgress" {
+		t.Errorf("a write failed with %q", text)
+	}
+	repl := h.Admin(`{serverStatus: 1}`).Lookup("repl").Doc()
+	if repl.Lookup("userWriteBlockMode").Int32() != 2 || repl.Lookup("userWriteBlockReason").Int32() != 1 ||
+		repl.Lookup("userWriteBlockModeCounters").String() != `{ Unspecified: 1, ClusterToClusterMigrationInProgress: 1, DiskUseThresholdExceeded: 1 }` {
+		t.Errorf("serverStatus shows %s", repl)
+	}
+}
+
 // Each version knows three feature compatibility versions, and works with its own and, if
 // there is a use for it, an older one.
 func TestSetFeatureCompatibilityVersion(t *testing.T) {
