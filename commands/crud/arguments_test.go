@@ -182,7 +182,7 @@ func TestOversizedDocuments(t *testing.T) {
 	}
 	first := insert(kernel.MaxDocumentBytes).Lookup("writeErrors").Doc().Index(0).Doc()
 	want := fmt.Sprintf("object to insert too large. size in bytes: %d, max size: %d", kernel.MaxDocumentBytes+22, kernel.MaxDocumentBytes)
-	if first.Lookup("code").Int32() != 2 || first.Lookup("errmsg").Str() != want {
+	if first.Lookup("code").Int32() != 10334 || first.Lookup("errmsg").Str() != want {
 		t.Errorf("answered %s, want %s", first, want)
 	}
 	if reply := insert(kernel.MaxDocumentBytes - 22); reply.Lookup("n").Int32() != 1 {

@@ -8,7 +8,7 @@ import (
 	"github.com/duskdb/duskdb/commands/concern"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
-	"github.com/duskdb/duskdb/internal/mongoerr"
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/storage"
@@ -41,7 +41,7 @@ type Aggregation struct {
 func aggregateNamespace(c *kernel.Call, v value.Value) (ns storage.Namespace, err error) {
 	if v.IsNumber() {
 		if v.AsDouble() != 1 {
-			return ns, mongoerr.Newf(mongoerr.FailedToParse, "Invalid command format: the 'aggregate' field must specify a collection name or 1")
+			return ns, c.Svc.Dialect().Error(dialect.AggregateNumber)
 		}
 		return storage.Namespace{DB: c.DB}, nil
 	}

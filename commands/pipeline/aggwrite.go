@@ -266,8 +266,8 @@ func checkMergeFields(c *kernel.Call, p *agg.Pipeline, collator value.Collator) 
 }
 
 // uniqueIndexOn finds a unique index over exactly these fields, in any
-// order, that compares strings as the command does.
-func uniqueIndexOn(indexes []*index.Spec, on []string, collator value.Collator) *index.Spec {
+// order, that compares strings as the command does: one that is not sparse, if there is any.
+func uniqueIndexOn(indexes []*index.Spec, on []string, collator value.Collator) (found *index.Spec) {
 	for _, s := range indexes {
 		var own value.Collator
 		if s.Collation != nil {
@@ -276,11 +276,14 @@ func uniqueIndexOn(indexes []*index.Spec, on []string, collator value.Collator) 
 		if !s.IsUnique || s.Partial != nil || s.Kind != index.Plain || len(s.Fields) != len(on) || !canonical.SameCollation(own, collator) {
 			continue
 		}
-		if !slices.ContainsFunc(on, func(path string) bool { return !s.Key.Has(path) }) {
-			return s
+		if slices.ContainsFunc(on, func(path string) bool { return !s.Key.Has(path) }) {
+			continue
+		}
+		if found = s; !s.Sparse {
+			break
 		}
 	}
-	return nil
+	return found
 }
 
 // mergeWriter applies the results of $merge one by one.
@@ -296,6 +299,9 @@ type mergeWriter struct {
 }
 
 func (w *mergeWriter) On() []string { return w.on }
+
+// Nullish implements agg.MergeWriter.
+func (w *mergeWriter) Nullish() bool { return w.spec == nil || !w.spec.Sparse }
 
 // Apply implements agg.MergeWriter. It writes all documents in one transaction. If that
 // fails, it writes them one by one, so that only those with errors fail.

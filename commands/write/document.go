@@ -3,6 +3,7 @@ package write
 import (
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/transaction"
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/update"
 	"github.com/duskdb/duskdb/value"
@@ -32,7 +33,7 @@ func KeepsEmptyTimestamps(c *kernel.Call) bool {
 
 func prepare(c *kernel.Call, d value.Doc, fill bool) (value.Doc, error) {
 	if len(d) > kernel.MaxDocumentBytes {
-		return nil, tooLarge(len(d))
+		return nil, tooLarge(c.Svc.Dialect(), len(d))
 	}
 	if len(d) > shallow && depth(d, 0) > maxStoredDepth {
 		return nil, mongoerr.Newf(mongoerr.Overflow, "cannot insert document because it exceeds %d levels of nesting", maxStoredDepth)
@@ -69,11 +70,11 @@ func prepare(c *kernel.Call, d value.Doc, fill bool) (value.Doc, error) {
 
 // tooLarge is the error of a document of n bytes. What exceeds even the slack that mongod
 // leaves for commands is no BSON document to it; only a pipeline can make one.
-func tooLarge(n int) error {
+func tooLarge(d dialect.Dialect, n int) error {
 	if most := kernel.MaxDocumentBytes + 16<<10; n > most {
 		return mongoerr.Newf(mongoerr.BSONObjectTooLarge, "BSONObj size: %d (0x%X) is invalid. Size must be between 0 and %d(16MB)", n, n, most)
 	}
-	return mongoerr.Newf(mongoerr.BadValue, "object to insert too large. size in bytes: %d, max size: %d", n, kernel.MaxDocumentBytes)
+	return d.Error(dialect.InsertTooLarge, n, kernel.MaxDocumentBytes)
 }
 
 // rewriteInsert puts _id first and, if fill is set, fills in zero timestamps.

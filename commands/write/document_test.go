@@ -41,7 +41,7 @@ func TestDocumentsThatAreRefused(t *testing.T) {
 	}
 }
 
-// A document of one byte more than the limit is a write error with code 2; by an update,
+// A document of one byte more than the limit is a write error with code 10334; by an update,
 // 17419.
 func TestDocumentsThatAreTooLarge(t *testing.T) {
 	t.Parallel()
@@ -52,8 +52,8 @@ func TestDocumentsThatAreTooLarge(t *testing.T) {
 		return h.RunOn("test", value.NewDoc("insert", value.String("c"), "documents", value.NewArray(value.Document(d))))
 	}
 	failed := insert(kernel.MaxDocumentBytes - head + 1).Lookup("writeErrors").Doc().Index(0).Doc()
-	if got, want := failed.Lookup("errmsg").Str(), "object to insert too large. size in bytes: 16777217, max size: 16777216"; failed.Lookup("code").Int32() != 2 || got != want {
-		t.Errorf("refused with %s: %q, want code 2: %q", failed.Lookup("code"), got, want)
+	if got, want := failed.Lookup("errmsg").Str(), "object to insert too large. size in bytes: 16777217, max size: 16777216"; failed.Lookup("code").Int32() != 10334 || got != want {
+		t.Errorf("refused with %s: %q, want code 10334: %q", failed.Lookup("code"), got, want)
 	}
 	if reply := insert(kernel.MaxDocumentBytes - head); reply.Lookup("n").Int32() != 1 {
 		t.Errorf("a document of the greatest size: %s", reply.Lookup("writeErrors"))

@@ -15,6 +15,9 @@ const (
 	ListClusterCatalog
 	RankFusion
 	StageArguments
+	GeoNearWithoutDistance
+	MergeOnNullish
+	NULInNames
 
 	changeCount = iota
 )
@@ -25,9 +28,12 @@ var Changes = [changeCount]Row{
 	Vectors:        {"8.1", false, "subtype 9 (vectors) of binary data in `$convert`"},
 	Sigmoid:        {"8.1", false, "`$sigmoid`"},
 
-	ListClusterCatalog: {"8.1", false, "`$listClusterCatalog`"},
-	RankFusion:         {"8.1", false, "`$rankFusion` over pipelines that need no search process"},
-	StageArguments:     {"8.2", false, "`$currentOp` and `$lookup` check their arguments as commands do: other codes, null as if it were not there"},
+	ListClusterCatalog:     {"8.1", false, "`$listClusterCatalog`"},
+	RankFusion:             {"8.1", false, "`$rankFusion` over pipelines that need no search process"},
+	GeoNearWithoutDistance: {"8.1", false, "`$geoNear` without `distanceField`"},
+	MergeOnNullish:         {"8.1", true, "`$merge` on fields that are missing or null, unless the index is sparse"},
+	NULInNames:             {"8.1", false, "another code for a name with a NUL byte in `$unset`, before all others"},
+	StageArguments:         {"8.2", false, "`$currentOp` and `$lookup` check their arguments as commands do: other codes, null as if it were not there"},
 
 	ConcatArraysAccumulator: {"8.1", true, "`$concatArrays` as an accumulator of `$group`, `$bucket`, `$bucketAuto` and `$setWindowFields`"},
 	SetUnionAccumulator:     {"8.1", true, "`$setUnion` as an accumulator of `$group`, `$bucket`, `$bucketAuto` and `$setWindowFields`"},

@@ -3,6 +3,7 @@ package update
 import (
 	"strings"
 
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -123,7 +124,7 @@ type movedAway struct{ to *rename }
 func compileRename(c *compiler, path string, v value.Value) (modifier, error) {
 	target := v.Str()
 	if strings.IndexByte(target, 0) >= 0 {
-		return nil, mongoerr.New(mongoerr.BadValue, "The 'to' field for $rename cannot contain an embedded null byte")
+		return nil, c.u.opts.Dialect.Error(dialect.RenameNUL)
 	}
 	from, to := strings.Split(path, "."), strings.Split(target, ".")
 	if path == target {

@@ -3,6 +3,7 @@ package update
 import (
 	"strings"
 
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/value"
@@ -26,6 +27,7 @@ type Options struct {
 	Pipeline     PipelineFunc       // nil: pipelines are refused
 	Timestamp    func() value.Value // gives unique timestamps; nil: the time of the Env
 	KeepEmpty    bool               // a replacement may store Timestamp(0, 0)
+	Dialect      dialect.Dialect    // whose errors the update has
 }
 
 // ApplyOptions are what one application depends on besides the document.

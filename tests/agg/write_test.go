@@ -185,7 +185,9 @@ func TestMergeOnFields(t *testing.T) {
 	s.gives("src", `[{$unset: "_id"}, {$merge: {into: "dst", on: ["k", "r"]}}]`, `[]`)
 	s.gives("dst", `[{$match: {k: 1}}]`, `[{_id: "old", k: 1, r: "x", v: 10}]`)
 	s.gives("dst", `[{$match: {k: 2}}, {$unset: "_id"}]`, `[{k: 2, r: "y", v: 20}]`)
-	s.fails(51132, "src", `[{$project: {_id: 0, k: 1}}, {$merge: {into: "dst", on: ["k", "r"]}}]`)
+	s.gives("src", `[{$match: {k: 1}}, {$project: {_id: 0, k: 1}}, {$merge: {into: "dst", on: ["k", "r"]}}]`, `[]`)
+	s.gives("dst", `[{$match: {r: null}}, {$unset: "_id"}]`, `[{k: 1, r: null}]`)
+	s.ok(`{delete: "dst", deletes: [{q: {r: null}, limit: 0}]}`)
 	s.fails(51185, "src", `[{$project: {_id: 0, k: ["$k"], r: 1}}, {$merge: {into: "dst", on: ["k", "r"]}}]`)
 	// Sparse is fine, partial is not.
 	s.ok(`{createIndexes: "d2", indexes: [{key: {k: 1}, name: "k", unique: true, sparse: true}]}`)

@@ -150,10 +150,10 @@ func TestMergeNeedsUniqueIndex(t *testing.T) {
 // The values of the on-fields, at paths through documents alone.
 func TestMergeOnValues(t *testing.T) {
 	s := newServer(t)
-	s.ok(`{createIndexes: "t", indexes: [{key: {"a.b": 1}, name: "ab", unique: true}, {key: {name: 1, team: -1}, name: "nt", unique: true, sparse: true}]}`)
+	s.ok(`{createIndexes: "t", indexes: [{key: {"a.b": 1}, name: "ab", unique: true, sparse: true}, {key: {name: 1, team: -1}, name: "nt", unique: true, sparse: true}]}`)
 	const executing = "PlanExecutor error during aggregation :: caused by :: "
 	missing := func(path string) string {
-		return executing + "$merge write error: 'on' field '" + path + "' cannot be missing, null, undefined or an array"
+		return executing + "$merge write error: 'on' field '" + path + "' cannot be missing, null or undefined if supporting index is sparse"
 	}
 	for _, c := range []struct {
 		code     int32
@@ -166,8 +166,8 @@ func TestMergeOnValues(t *testing.T) {
 		{51132, missing("team"), `{_id: 0, name: "n"}`, `["name", "team"]`},
 		{51132, missing("a.b"), `{a: null}`, `"a.b"`},
 		{51132, missing("a.b"), `{a: {b: null}}`, `"a.b"`},
-		{51132, missing("a.b"), `{a: [{b: 1}]}`, `"a.b"`},
 		{51132, missing("a.b"), `{a: 5}`, `"a.b"`},
+		{51185, executing + "$merge write error: 'on' field 'a.b' is an array", `{a: [{b: 1}]}`, `"a.b"`},
 		{51185, executing + "$merge write error: 'on' field 'a.b' is an array", `{a: {b: [1, 2]}}`, `"a.b"`},
 	} {
 		s.insert("c", `[`+c.document+`]`)

@@ -12,6 +12,7 @@ import (
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/internal/engines"
 	"github.com/duskdb/duskdb/internal/pgtest"
 	"github.com/duskdb/duskdb/internal/relaxed"
@@ -39,6 +40,15 @@ var TestStart = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 func New(tb testing.TB) *Harness {
 	tb.Helper()
 	return NewWith(tb, kernel.Options{Log: zerolog.Nop()})
+}
+
+// Dialects are the versions of MongoDB that a server can speak, by the names of tests.
+var Dialects = map[string]dialect.Dialect{"8.2": dialect.Mongo82, "8.2 as 8.0": dialect.Mongo82As80, "8.0": dialect.Mongo80}
+
+// NewOf returns a harness that speaks a version of MongoDB.
+func NewOf(tb testing.TB, d dialect.Dialect) *Harness {
+	tb.Helper()
+	return NewWith(tb, kernel.Options{Log: zerolog.Nop(), Dialect: d})
 }
 
 // NewWith returns a harness with the given options.

@@ -137,8 +137,12 @@ func (h *Harness) Refuses(list []Refusal) {
 	}
 }
 
-// Fits reports whether a text is the wanted one; the wanted one may end with * for any rest.
+// Fits reports whether a text is the wanted one; the wanted one may end with * for any rest,
+// or begin with it for any beginning.
 func Fits(text, want string) bool {
+	if end, open := strings.CutPrefix(want, "*"); open {
+		return strings.HasSuffix(text, end)
+	}
 	begin, open := strings.CutSuffix(want, "*")
 	return text == want || open && strings.HasPrefix(text, begin)
 }

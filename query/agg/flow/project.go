@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/agg/stage"
 	"github.com/duskdb/duskdb/query/expr"
@@ -71,10 +72,10 @@ func ParseUnset(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 		return nil, mongoerr.New(31002, shape)
 	}
 	b := value.NewBuilder()
+	if err := checkUnset(p.Scope.Dialect(), fields); err != nil {
+		return nil, err
+	}
 	for _, f := range fields {
-		if f.Kind() != value.KindString {
-			return nil, mongoerr.New(31120, "$unset specification must be a string or an array containing only string values")
-		}
 		if err := stage.CheckFieldPath(f.Str()); err != nil { // before it becomes a name
 			return nil, mongoerr.From(err).WithPrefix("Invalid $unset")
 		}
@@ -86,6 +87,21 @@ func ParseUnset(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	}
 	stages[0].(*projectStage).stage = "$project"
 	return stages, nil
+}
+
+// checkUnset refuses what can be no name of a field, whatever stands before it in the list.
+func checkUnset(d dialect.Dialect, fields []value.Value) error {
+	for _, f := range fields {
+		if f.Kind() != value.KindString {
+			return mongoerr.New(31120, "$unset specification must be a string or an array containing only string values")
+		}
+	}
+	for _, f := range fields {
+		if d.Has(dialect.NULInNames) && strings.IndexByte(f.Str(), 0) >= 0 {
+			return mongoerr.New(9527900, "illegal embedded NUL byte")
+		}
+	}
+	return nil
 }
 
 func (s *projectStage) Name() string { return s.stage }

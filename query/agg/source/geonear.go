@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/agg/stage"
 	"github.com/duskdb/duskdb/query/expr"
@@ -18,7 +19,7 @@ type GeoNear struct {
 	Near       *stage.Near
 	Query      value.Doc
 	Matcher    *match.Matcher
-	distance   []string // field for the distance
+	distance   []string // field for the distance, nil: none
 	locs       []string // field for the point, nil: none
 	multiplier float64
 	source     value.Doc
@@ -42,7 +43,7 @@ func ParseGeoNear(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	switch {
 	case s.Near.Point.IsMissing() && s.variable["near"] == nil:
 		return nil, mongoerr.New(5860400, "$geoNear requires a 'near' argument")
-	case s.distance == nil:
+	case s.distance == nil && !p.Scope.Dialect().Has(dialect.GeoNearWithoutDistance):
 		return nil, mongoerr.New(16606, "$geoNear requires a 'distanceField' option as a String")
 	}
 	var err error
@@ -238,7 +239,10 @@ func (s *GeoNear) Deps(d *stage.Deps) stage.Reach {
 
 // Effect says what the stage changes.
 func (s *GeoNear) Effect() stage.Effect {
-	e := stage.Effect{Modified: []string{strings.Join(s.distance, ".")}, Opaque: true}
+	e := stage.Effect{Opaque: true}
+	if s.distance != nil {
+		e.Modified = []string{strings.Join(s.distance, ".")}
+	}
 	return e
 }
 
@@ -254,8 +258,10 @@ func (s *GeoNear) Open(x *stage.Exec, src stage.Iterator) (stage.Iterator, error
 
 // Transform makes one document of another.
 func (s *GeoNear) Transform(x *stage.Exec, d value.Doc) (value.Doc, error) {
-	distance := x.Env.Meta.Get(expr.MetaGeoNearDistance)
-	d = stage.SetPath(d, s.distance, value.Double(distance.AsDouble()*s.multiplier))
+	if s.distance != nil {
+		distance := x.Env.Meta.Get(expr.MetaGeoNearDistance)
+		d = stage.SetPath(d, s.distance, value.Double(distance.AsDouble()*s.multiplier))
+	}
 	if s.locs != nil {
 		d = stage.SetPath(d, s.locs, x.Env.Meta.Get(expr.MetaGeoNearPoint))
 	}

@@ -138,6 +138,9 @@ type MergeTarget struct {
 type MergeWriter interface {
 	// On are the identifying fields.
 	On() []string
+	// Nullish reports whether documents without values there can be found: not by a sparse
+	// index.
+	Nullish() bool
 	// Apply searches for each of docs the stored document with equal identifying
 	// fields. It calls change with the number i of the document and the stored
 	// document, nil if it found none, and stores the document that change returns. If

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/agg/pipeline"
 	"github.com/duskdb/duskdb/query/agg/stage"
@@ -22,6 +23,7 @@ type mergeStage struct {
 	refusal      error     // the error of update, for the first document that it would change
 	pipeline     value.Doc // the stages of update, as written
 	source       value.Doc
+	dialect      dialect.Dialect
 }
 
 // mergeModes are the combinations of whenMatched and whenNotMatched.
@@ -41,7 +43,7 @@ type mergeSpec struct {
 
 // ParseMerge compiles $merge.
 func ParseMerge(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
-	s := &mergeStage{target: stage.MergeTarget{DB: p.DB}, whenMatched: "merge", whenNotFound: "insert"}
+	s := &mergeStage{target: stage.MergeTarget{DB: p.DB}, whenMatched: "merge", whenNotFound: "insert", dialect: p.Scope.Dialect()}
 	var m mergeSpec
 	switch v.Kind() {
 	case value.KindString:

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/agg/flow"
 	"github.com/duskdb/duskdb/query/agg/stage"
@@ -20,7 +21,7 @@ func (s *mergeStage) Open(x *stage.Exec, src stage.Iterator) (stage.Iterator, er
 		if err != nil {
 			return nil, err
 		}
-		m := &merging{x: x, s: s, inner: x.Sub(), on: w.On()}
+		m := &merging{x: x, s: s, inner: x.Sub(), on: w.On(), nullish: w.Nullish() && s.dialect.Has(dialect.MergeOnNullish)}
 		if m.transform, err = m.compile(); err == nil {
 			err = m.run(w, src)
 		}
@@ -42,6 +43,7 @@ type merging struct {
 	inner     *stage.Exec // variables of the pipeline of whenMatched
 	transform *update.Update
 	on        []string
+	nullish   bool        // on-fields may be missing or null
 	docs      []value.Doc // waiting to be written
 	metas     []expr.Meta
 	size      int
@@ -141,26 +143,30 @@ func (m *merging) isOnFields(e *mongoerr.Error) bool {
 // checkOn checks the values that identify the document.
 func (m *merging) checkOn(d value.Doc) error {
 	for _, path := range m.on {
-		v := nested(d, path)
+		v, inArray := nested(d, path)
 		switch {
 		case v.Kind() == value.KindArray:
 			return mongoerr.Newf(51185, "$merge write error: 'on' field '%s' is an array", path)
-		case v.IsNullish():
-			return mongoerr.Newf(51132, "$merge write error: 'on' field '%s' cannot be missing, null, undefined or an array", path)
+		case inArray:
+			return m.s.dialect.Error(dialect.MergeOnNestedArray, path)
+		case v.IsNullish() && !m.nullish:
+			return m.s.dialect.Error(dialect.MergeOnNull, path)
 		}
 	}
 	return nil
 }
 
-// nested returns the value at a path that leads only through documents.
-func nested(d value.Doc, path string) (v value.Value) {
+// nested returns the value at a path that leads only through documents, and whether it would
+// lead through an array.
+func nested(d value.Doc, path string) (v value.Value, inArray bool) {
 	for name := range strings.SplitSeq(path, ".") {
+		inArray = inArray || v.Kind() == value.KindArray
 		v = d.Lookup(name)
 		if d = nil; v.Kind() == value.KindDocument {
 			d = v.Doc()
 		}
 	}
-	return v
+	return v, inArray
 }
 
 func (m *merging) notMatched(i int, d value.Doc) (value.Doc, error) {
@@ -182,7 +188,11 @@ func (m *merging) notMatched(i int, d value.Doc) (value.Doc, error) {
 	}
 	query := value.NewBuilder()
 	for _, path := range m.on {
-		query.Append(path, nested(d, path))
+		v, _ := nested(d, path)
+		if v.IsNullish() {
+			v = value.Null()
+		}
+		query.Append(path, v)
 	}
 	on, err := match.Compile(query.Doc(), match.Options{})
 	if err != nil {

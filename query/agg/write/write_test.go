@@ -41,7 +41,7 @@ func TestMergeAndOut(t *testing.T) {
 			want: `[{"_id": 9, "k": 1, "v": 2}]`},
 		{name: "on a field with another _id", docs: `[{"_id": 8, "k": 1}]`, target: `[{"_id": 9, "k": 1}]`, pipeline: `[{"$merge": {"into": "t", "on": "k"}}]`,
 			err: "66: $merge failed to update the matching document, did you attempt to modify the _id or the shard key? :: caused by :: Performing an update on the path '_id' would modify the immutable field '_id'"},
-		{name: "on null", docs: `[{"_id": 8, "k": null}]`, target: `[]`, pipeline: `[{"$merge": {"into": "t", "on": "k"}}]`, err: "51132: $merge write error: 'on' field 'k' cannot be missing, null, undefined or an array"},
+		{name: "on null", docs: `[{"_id": 8, "k": null}]`, target: `[]`, pipeline: `[{"$merge": {"into": "t", "on": "k"}}]`, want: `[{"_id": 8, "k": null}]`},
 		{name: "on array", docs: `[{"_id": 8, "k": [1]}]`, target: `[]`, pipeline: `[{"$merge": {"into": "t", "on": "k"}}]`, err: "51185: $merge write error: 'on' field 'k' is an array"},
 		{name: "on without index", docs: `[{"_id": 8}]`, target: `[]`, pipeline: `[{"$merge": {"into": "t", "on": "z"}}]`, err: "51183: Cannot find index to verify that join fields will be unique"},
 		{name: "bad modes", pipeline: `[{"$merge": {"into": "t", "whenMatched": "fail", "whenNotMatched": "discard"}}]`,

@@ -24,6 +24,7 @@ type Host struct {
 	Opened   []stage.Request         // the collections that were opened
 	Eager    bool                    // take every offer: order, limit, fields
 	Unique   map[string]bool         // fields with a unique index, joined by commas
+	Sparse   bool                    // these indexes are sparse
 	Fail     func(what string) error // asked before each method's work; nil: nothing fails
 	Outs     []stage.OutTarget       // the targets of $out
 	Aborted  int                     // writers of $out that were given up
@@ -207,6 +208,8 @@ type mergeWriter struct {
 }
 
 func (w *mergeWriter) On() []string { return w.on }
+
+func (w *mergeWriter) Nullish() bool { return !w.m.Sparse }
 
 func (w *mergeWriter) Close() error { w.m.Closed++; return w.m.fail("close") }
 

@@ -1,0 +1,81 @@
+package commands_test
+
+import (
+	"testing"
+
+	"github.com/duskdb/duskdb/commands/internal/harness"
+	"github.com/duskdb/duskdb/internal/dialect"
+	"github.com/duskdb/duskdb/value"
+)
+
+// dialectCase is a command whose answer depends on the version of MongoDB that the server
+// speaks: a code, or 0 if it succeeds. The texts may be "", any, or end in *.
+type dialectCase struct {
+	command          string
+	code80           int32
+	text80           string
+	codeAs80, code82 int32
+	text82           string
+}
+
+var dialectCases = []dialectCase{
+	{`{aggregate: 2, pipeline: [], cursor: {}}`, 9, "Invalid command format: the 'aggregate' field must specify a collection name or 1", 2, 2, "Invalid command format: the 'aggregate' field must specify a collection name or 1"},
+	{`{aggregate: "c", pipeline: [{$unset: "a\u0000b"}], cursor: {}}`, 16411, "", 9527900, 9527900, "illegal embedded NUL byte"},
+	{`{aggregate: "c", pipeline: [{$unset: ["$a", "a\u0000b"]}], cursor: {}}`, 16410, "", 9527900, 9527900, ""},
+	{`{aggregate: "c", pipeline: [{$unset: ["a\u0000b", 1]}], cursor: {}}`, 31120, "", 31120, 31120, ""},
+	{`{update: "c", updates: [{q: {}, u: {$rename: {a: "b\u0000"}}}]}`, 2, "The 'to' field for $rename cannot contain an embedded null byte", 9867600, 9867600, ""},
+	{`{aggregate: "geo", pipeline: [{$geoNear: {near: {type: "Point", coordinates: [0, 0]}}}], cursor: {}}`, 16606, "$geoNear requires a 'distanceField' option as a String", 0, 0, ""},
+	{`{aggregate: "geo", pipeline: [{$merge: {into: "keyed", on: "k"}}], cursor: {}}`,
+		51132, "*'on' field 'k' cannot be missing, null, undefined or an array", 51132, 0, ""},
+	{`{aggregate: "geo", pipeline: [{$merge: {into: "sparse", on: "k"}}], cursor: {}}`,
+		51132, "*'on' field 'k' cannot be missing, null, undefined or an array", 51132, 51132, "*'on' field 'k' cannot be missing, null or undefined if supporting index is sparse"},
+	{`{aggregate: "c", pipeline: [{$merge: {into: "nested", on: "a.k"}}], cursor: {}}`, 51132, "", 51185, 51185, "*'on' field 'a.k' is an array"},
+}
+
+// The answers of each version, and of the newer one with the older's feature compatibility
+// version.
+func TestDialects(t *testing.T) {
+	t.Parallel()
+	for name, d := range harness.Dialects {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := harness.NewOf(t, d)
+			h.OK(`{insert: "c", documents: [{_id: 1, a: [{k: 1}]}]}`)
+			h.OK(`{insert: "geo", documents: [{_id: 1, at: {type: "Point", coordinates: [0, 0]}}]}`)
+			h.OK(`{createIndexes: "geo", indexes: [{key: {at: "2dsphere"}, name: "at"}]}`)
+			h.OK(`{createIndexes: "keyed", indexes: [{key: {k: 1}, name: "s", unique: true, sparse: true, collation: {locale: "en"}}, {key: {k: 1}, name: "k", unique: true}]}`)
+			h.OK(`{createIndexes: "sparse", indexes: [{key: {k: 1}, name: "k", unique: true, sparse: true}]}`)
+			h.OK(`{createIndexes: "nested", indexes: [{key: {"a.k": 1}, name: "k", unique: true}]}`)
+			for _, c := range dialectCases {
+				c.check(h, d)
+			}
+		})
+	}
+}
+
+func (c dialectCase) check(h *harness.Harness, d dialect.Dialect) {
+	h.Helper()
+	code, text := c.code82, c.text82
+	switch d {
+	case dialect.Mongo80:
+		code, text = c.code80, c.text80
+	case dialect.Mongo82As80:
+		if code = c.codeAs80; code != c.code82 {
+			text = ""
+		}
+	}
+	h.Refuses([]harness.Refusal{{DB: "test", Command: c.command, Code: code, Text: text}})
+}
+
+// A document over 16 MB.
+func TestDialectsOfLargeDocuments(t *testing.T) {
+	t.Parallel()
+	for d, code := range map[dialect.Dialect]int32{dialect.Mongo80: 2, dialect.Mongo82: 10334} {
+		h := harness.NewOf(t, d)
+		large := value.Document(value.NewDoc("a", value.String(string(make([]byte, 16<<20)))))
+		reply := h.RunOn("test", value.NewDoc("insert", value.String("c"), "documents", value.NewArray(large)))
+		if failed := reply.Lookup("writeErrors").Doc().Index(0).Doc(); failed.Lookup("code").Int32() != code {
+			t.Errorf("refused with %s, want code %d", failed.Lookup("code"), code)
+		}
+	}
+}
