@@ -1,6 +1,7 @@
 package commands_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/duskdb/duskdb/commands/internal/harness"
@@ -11,7 +12,7 @@ import (
 // dialectCase is a command whose answer depends on the version of MongoDB that the server
 // speaks: a code, or 0 if it succeeds. The texts may be "", any, or end in *.
 type dialectCase struct {
-	command          string
+	db, command      string
 	code80           int32
 	text80           string
 	codeAs80, code82 int32
@@ -19,17 +20,21 @@ type dialectCase struct {
 }
 
 var dialectCases = []dialectCase{
-	{`{aggregate: 2, pipeline: [], cursor: {}}`, 9, "Invalid command format: the 'aggregate' field must specify a collection name or 1", 2, 2, "Invalid command format: the 'aggregate' field must specify a collection name or 1"},
-	{`{aggregate: "c", pipeline: [{$unset: "a\u0000b"}], cursor: {}}`, 16411, "", 9527900, 9527900, "illegal embedded NUL byte"},
-	{`{aggregate: "c", pipeline: [{$unset: ["$a", "a\u0000b"]}], cursor: {}}`, 16410, "", 9527900, 9527900, ""},
-	{`{aggregate: "c", pipeline: [{$unset: ["a\u0000b", 1]}], cursor: {}}`, 31120, "", 31120, 31120, ""},
-	{`{update: "c", updates: [{q: {}, u: {$rename: {a: "b\u0000"}}}]}`, 2, "The 'to' field for $rename cannot contain an embedded null byte", 9867600, 9867600, ""},
-	{`{aggregate: "geo", pipeline: [{$geoNear: {near: {type: "Point", coordinates: [0, 0]}}}], cursor: {}}`, 16606, "$geoNear requires a 'distanceField' option as a String", 0, 0, ""},
-	{`{aggregate: "geo", pipeline: [{$merge: {into: "keyed", on: "k"}}], cursor: {}}`,
+	{"test", `{aggregate: 2, pipeline: [], cursor: {}}`, 9, "Invalid command format: the 'aggregate' field must specify a collection name or 1", 2, 2, "Invalid command format: the 'aggregate' field must specify a collection name or 1"},
+	{"test", `{aggregate: "c", pipeline: [{$unset: "a\u0000b"}], cursor: {}}`, 16411, "", 9527900, 9527900, "illegal embedded NUL byte"},
+	{"test", `{aggregate: "c", pipeline: [{$unset: ["$a", "a\u0000b"]}], cursor: {}}`, 16410, "", 9527900, 9527900, ""},
+	{"test", `{aggregate: "c", pipeline: [{$unset: ["a\u0000b", 1]}], cursor: {}}`, 31120, "", 31120, 31120, ""},
+	{"test", `{update: "c", updates: [{q: {}, u: {$rename: {a: "b\u0000"}}}]}`, 2, "The 'to' field for $rename cannot contain an embedded null byte", 9867600, 9867600, ""},
+	{"test", `{aggregate: "geo", pipeline: [{$geoNear: {near: {type: "Point", coordinates: [0, 0]}}}], cursor: {}}`, 16606, "$geoNear requires a 'distanceField' option as a String", 0, 0, ""},
+	{"test", `{aggregate: "geo", pipeline: [{$merge: {into: "keyed", on: "k"}}], cursor: {}}`,
 		51132, "*'on' field 'k' cannot be missing, null, undefined or an array", 51132, 0, ""},
-	{`{aggregate: "geo", pipeline: [{$merge: {into: "sparse", on: "k"}}], cursor: {}}`,
+	{"test", `{aggregate: "geo", pipeline: [{$merge: {into: "sparse", on: "k"}}], cursor: {}}`,
 		51132, "*'on' field 'k' cannot be missing, null, undefined or an array", 51132, 51132, "*'on' field 'k' cannot be missing, null or undefined if supporting index is sparse"},
-	{`{aggregate: "c", pipeline: [{$merge: {into: "nested", on: "a.k"}}], cursor: {}}`, 51132, "", 51185, 51185, "*'on' field 'a.k' is an array"},
+	{"test", `{aggregate: "c", pipeline: [{$merge: {into: "nested", on: "a.k"}}], cursor: {}}`, 51132, "", 51185, 51185, "*'on' field 'a.k' is an array"},
+	{"test", `{create: "checked", validationAction: "errorAndLog"}`, 2, "Enumeration value 'errorAndLog' for field 'validationAction' is not a valid value.", 72, 0, ""},
+	{"test", `{collMod: "c", validationAction: "errorAndLog"}`, 2, "", 72, 0, ""},
+	{"admin", `{setClusterParameter: {fleDisableSubstringPreviewParameterLimits: {shouldOverride: true}}}`, 4, "Unknown server parameter: fleDisableSubstringPreviewParameterLimits", 4, 0, ""},
+	{"admin", `{getClusterParameter: "fleDisableSubstringPreviewParameterLimits"}`, 4, "", 4, 0, ""},
 }
 
 // The answers of each version, and of the newer one with the older's feature compatibility
@@ -64,7 +69,23 @@ func (c dialectCase) check(h *harness.Harness, d dialect.Dialect) {
 			text = ""
 		}
 	}
-	h.Refuses([]harness.Refusal{{DB: "test", Command: c.command, Code: code, Text: text}})
+	h.Refuses([]harness.Refusal{{DB: c.db, Command: c.command, Code: code, Text: text}})
+}
+
+// Replies that differ.
+func TestDialectsOfReplies(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[dialect.Dialect]string{dialect.Mongo80: `{ dropped: "test", ok: 1.0 }`, dialect.Mongo82As80: `{ ok: 1.0 }`, dialect.Mongo82: `{ ok: 1.0 }`} {
+		h := harness.NewOf(t, d)
+		h.OK(`{create: "c"}`)
+		if reply := harness.Plain(h.OK(`{dropDatabase: 1}`)); reply.String() != want {
+			t.Errorf("dropDatabase answered %s, want %s", reply, want)
+		}
+		all := harness.JSONOf(h.Admin(`{getClusterParameter: "*"}`).Lookup("clusterParameters"))
+		if shown := strings.Contains(all, "fleDisable"); shown != (d == dialect.Mongo82) {
+			t.Errorf("%v: the cluster parameters are %s", d, all)
+		}
+	}
 }
 
 // A document over 16 MB.

@@ -42,7 +42,7 @@ type Meta struct {
 
 	Validator        *match.Matcher // nil: every document is valid
 	ValidationLevel  string         // "strict" or "moderate"; "off" has no validator
-	ValidationAction string         // "error" or "warn"
+	ValidationAction string         // "error", "warn" or "errorAndLog"
 
 	Collation *collation.Collation // nil: simple
 	Indexes   []*index.Spec        // all except the internal ones of expiry

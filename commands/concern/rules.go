@@ -66,7 +66,7 @@ func suppliedConcern(g *kernel.Generic) value.Value {
 // localStages are the stages that accept no read concern but local: they read the
 // present state of this server.
 var localStages = map[string]bool{
-	"$currentOp": true, "$listCatalog": true, "$listLocalSessions": true, "$listSearchIndexes": true, "$planCacheStats": true, "$querySettings": true, "$queryStats": true,
+	"$currentOp": true, "$listCatalog": true, "$listClusterCatalog": true, "$listLocalSessions": true, "$listSearchIndexes": true, "$planCacheStats": true, "$querySettings": true, "$queryStats": true,
 }
 
 // CheckStageConcern refuses a pipeline with a stage that does not accept the read

@@ -52,7 +52,7 @@ func TestUnsyncedWrite(t *testing.T) {
 		`{createIndexes: "c", indexes: [{key: {a: 1}, name: "a_1"}], writeConcern: {w: "majority"}}`:                                                                      `{numIndexesAfter: 2}`,
 		`{collMod: "c", validator: {}, writeConcern: {j: true}}`:                                                                                                          `{}`,
 		`{drop: "c", writeConcern: {w: "majority"}}`:                                                                                                                      `{ns: "test.c"}`,
-		`{dropDatabase: 1, writeConcern: {j: true}}`:                                                                                                                      `{dropped: "test"}`,
+		`{dropDatabase: 1, writeConcern: {j: true}}`:                                                                                                                      `{}`,
 		`{aggregate: "c", pipeline: [{$out: "d"}], cursor: {}, writeConcern: {j: true}}`:                                                                                  `{}`,
 		`{createUser: "u", pwd: "p", roles: [], writeConcern: {j: true}}`:                                                                                                 `{}`,
 		`{mqSend: "q", messages: [{body: 1}], writeConcern: {j: true}}`:                                                                                                   `{}`,

@@ -15,6 +15,7 @@ import (
 	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/commands/pipeline"
 	"github.com/duskdb/duskdb/commands/write"
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/query/agg"
@@ -190,7 +191,7 @@ func runDropDatabase(c *kernel.Call) error {
 		return kernel.Translate(storage.Namespace{DB: c.DB}, err)
 	}
 	c.Svc.Profiler.Forget(c.DB)
-	if existed {
+	if existed && !c.Svc.Dialect().Has(dialect.DropDatabaseSilent) {
 		c.Reply.String("dropped", c.DB)
 	}
 	return nil

@@ -63,7 +63,7 @@ func TestDropDatabase(t *testing.T) {
 	h.OK(`{create: "q", messageQueue: {}}`)
 	h.OK(`{create: "s", timeseries: {timeField: "t"}}`)
 	runSteps(h, "", []step{
-		{command: `{dropDatabase: 1}`, reply: `{dropped: "test"}`},
+		{command: `{dropDatabase: 1}`, reply: `{}`},
 		{command: `{dropDatabase: 1}`, reply: `{}`},
 	})
 	if !h.Svc.InCluster() {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -21,6 +22,9 @@ const (
 func CheckOptionFields(c *kernel.Call, command string, pipeline *args.Array) error {
 	if err := checkEnumerations(c.Body); err != nil {
 		return err
+	}
+	if c.Body.Lookup("validationAction").Str() == "errorAndLog" && !c.Svc.Dialect().Has(dialect.ErrorAndLog) {
+		return c.Svc.Dialect().Error(dialect.NoErrorAndLog)
 	}
 	if *pipeline == nil {
 		return nil
@@ -122,7 +126,7 @@ var engineKeys = func() map[string]bool {
 // What validationLevel and validationAction may be; "" is the default.
 var (
 	ValidationLevels  = map[string]bool{"": true, "off": true, "strict": true, "moderate": true}
-	ValidationActions = map[string]bool{"": true, "error": true, "warn": true}
+	ValidationActions = map[string]bool{"": true, "error": true, "errorAndLog": true, "warn": true}
 )
 
 // ScaleOf reads the scale option of a command: sizes are divided by it.

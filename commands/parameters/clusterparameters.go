@@ -3,6 +3,7 @@ package parameters
 import (
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -11,6 +12,7 @@ import (
 type clusterParameter struct {
 	Initial value.Doc
 	Check   func(d value.Doc) error
+	Since   dialect.Change // with which it exists
 }
 
 // ClusterParameters lists the cluster parameters that a single server supports.
@@ -25,7 +27,12 @@ var ClusterParameters = map[string]clusterParameter{
 	},
 	"pauseMigrationsDuringMultiUpdates": { // there are no migrations
 		Initial: value.NewDoc("enabled", value.Bool(false)),
-		Check:   checkPauseMigrations,
+		Check:   checkSwitch("pauseMigrationsDuringMultiUpdates", "enabled"),
+	},
+	"fleDisableSubstringPreviewParameterLimits": { // there is no encryption whose limits it could lift
+		Initial: value.NewDoc("shouldOverride", value.Bool(false)),
+		Check:   checkSwitch("fleDisableSubstringPreviewParameterLimits", "shouldOverride"),
+		Since:   dialect.SubstringPreview,
 	},
 	kernel.DefaultMaxTime: {
 		Initial: value.NewDoc("readOperations", value.Int64(0)),
@@ -44,11 +51,20 @@ func checkStreamExpiry(d value.Doc) error {
 	return nil
 }
 
-func checkPauseMigrations(d value.Doc) error {
-	if v := d.Lookup("enabled"); !v.IsMissing() && v.Kind() != value.KindNull && v.Kind() != value.KindBool {
-		return args.WrongType("pauseMigrationsDuringMultiUpdates", "enabled", v, "bool")
+// checkSwitch returns the check of a parameter with one field, a bool.
+func checkSwitch(name, field string) func(d value.Doc) error {
+	return func(d value.Doc) error {
+		if v := d.Lookup(field); !v.IsNullish() && v.Kind() != value.KindBool {
+			return args.WrongType(name, field, v, "bool")
+		}
+		return nil
 	}
-	return nil
+}
+
+// ClusterParameter finds a parameter that exists in a version of MongoDB.
+func ClusterParameter(d dialect.Dialect, name string) (p clusterParameter, ok bool) {
+	p, ok = ClusterParameters[name]
+	return p, ok && d.Has(p.Since)
 }
 
 func checkStreamOptions(d value.Doc) error {

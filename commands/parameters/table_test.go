@@ -266,6 +266,8 @@ func TestChecksOfClusterParameters(t *testing.T) {
 		{"pauseMigrationsDuringMultiUpdates", `{enabled: null}`, ""},
 		{"pauseMigrationsDuringMultiUpdates", `{enabled: true}`, ""},
 		{"pauseMigrationsDuringMultiUpdates", `{enabled: 1}`, "TypeMismatch: BSON field 'pauseMigrationsDuringMultiUpdates.enabled' is the wrong type 'int', expected type 'bool'"},
+		{"fleDisableSubstringPreviewParameterLimits", `{shouldOverride: true}`, ""},
+		{"fleDisableSubstringPreviewParameterLimits", `{shouldOverride: "x"}`, "TypeMismatch: BSON field 'fleDisableSubstringPreviewParameterLimits.shouldOverride' is the wrong type 'string', expected type 'bool'"},
 		{"defaultMaxTimeMS", `{readOperations: 0}`, ""},
 		{"defaultMaxTimeMS", `{readOperations: 5000}`, ""},
 		{"defaultMaxTimeMS", `{}`, "IDLFailedToParse: BSON field 'defaultMaxTimeMS.readOperations' is missing but a required field"},

@@ -37,7 +37,9 @@ func runGetClusterParameter(c *kernel.Call) error {
 	if all {
 		names = nil
 		for name := range parameters.ClusterParameters {
-			names = append(names, name)
+			if _, ok := parameters.ClusterParameter(c.Svc.Dialect(), name); ok {
+				names = append(names, name)
+			}
 		}
 		slices.Sort(names)
 	}
@@ -50,7 +52,7 @@ func runGetClusterParameter(c *kernel.Call) error {
 	}
 	c.Reply.StartArray("clusterParameters")
 	for _, name := range names {
-		p, ok := parameters.ClusterParameters[name]
+		p, ok := parameters.ClusterParameter(c.Svc.Dialect(), name)
 		if !ok {
 			return unknownClusterParameter(name)
 		}
@@ -104,7 +106,7 @@ func runSetClusterParameter(c *kernel.Call) error {
 	if v.Doc().Len() > 1 {
 		return mongoerr.New(mongoerr.InvalidOptions, "setClusterParameter only supports setting exactly one parameter")
 	}
-	p, ok := parameters.ClusterParameters[name]
+	p, ok := parameters.ClusterParameter(c.Svc.Dialect(), name)
 	if !ok {
 		return unknownClusterParameter(name)
 	}

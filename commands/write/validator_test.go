@@ -14,7 +14,7 @@ import (
 
 // The writes that a validator refuses, by its level and action, as in the manual: strict
 // applies to all writes, moderate not to updates of documents that were invalid before;
-// the action warn only logs.
+// the action warn only logs, errorAndLog does both.
 func TestValidatorLevels(t *testing.T) {
 	t.Parallel()
 	const (
@@ -32,6 +32,7 @@ func TestValidatorLevels(t *testing.T) {
 		{`"validationLevel": "moderate"`, 121, 121, 0, 0},
 		{`"validationLevel": "off"`, 0, 0, 0, 0},
 		{`"validationAction": "warn"`, 0, 0, 0, 0},
+		{`"validationAction": "errorAndLog"`, 121, 121, 121, 0},
 	} {
 		for command, code := range map[string]int32{insertBad: tt.insert, worsenGood: tt.worsen, changeBad: tt.change, mendBad: tt.men} {
 			for _, bypass := range []bool{false, true} {
@@ -52,7 +53,7 @@ func TestValidatorLevels(t *testing.T) {
 					t.Errorf("%s: %s failed with %s", tt.options, statement, failed)
 				}
 				warned := strings.Contains(log.String(), "Document would fail validation")
-				if wantWarning := strings.Contains(tt.options, "warn") && !bypass && command != mendBad; warned != wantWarning {
+				if wantWarning := (strings.Contains(tt.options, "warn") || strings.Contains(tt.options, "AndLog")) && !bypass && command != mendBad; warned != wantWarning {
 					t.Errorf("%s: %s warned: %v, want %v", tt.options, statement, warned, wantWarning)
 				}
 			}

@@ -200,8 +200,10 @@ func (w *Writer) validateSchema(d, old value.Doc) error {
 			return nil // it was invalid before
 		}
 	}
-	if m.ValidationAction == "warn" {
+	if m.ValidationAction != "error" {
 		w.c.Svc.Log.Warn().Str("ns", w.ns.String()).Str("_id", d.Lookup("_id").String()).Msg("Document would fail validation")
+	}
+	if m.ValidationAction == "warn" {
 		return nil
 	}
 	info := value.NewDoc("failingDocumentId", d.Lookup("_id"), "details", value.Document(m.Validator.Explain(env, d)))

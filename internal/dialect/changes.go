@@ -19,6 +19,11 @@ const (
 	MergeOnNullish
 	NULInNames
 
+	// Commands.
+	DropDatabaseSilent
+	ErrorAndLog
+	SubstringPreview
+
 	changeCount = iota
 )
 
@@ -34,6 +39,10 @@ var Changes = [changeCount]Row{
 	MergeOnNullish:         {"8.1", true, "`$merge` on fields that are missing or null, unless the index is sparse"},
 	NULInNames:             {"8.1", false, "another code for a name with a NUL byte in `$unset`, before all others"},
 	StageArguments:         {"8.2", false, "`$currentOp` and `$lookup` check their arguments as commands do: other codes, null as if it were not there"},
+
+	DropDatabaseSilent: {"8.2", false, "`dropDatabase` answers without `dropped`"},
+	ErrorAndLog:        {"8.1", true, "`validationAction: \"errorAndLog\"`: a document that does not pass is refused, and the log says so"},
+	SubstringPreview:   {"8.2", true, "the cluster parameter `fleDisableSubstringPreviewParameterLimits`"},
 
 	ConcatArraysAccumulator: {"8.1", true, "`$concatArrays` as an accumulator of `$group`, `$bucket`, `$bucketAuto` and `$setWindowFields`"},
 	SetUnionAccumulator:     {"8.1", true, "`$setUnion` as an accumulator of `$group`, `$bucket`, `$bucketAuto` and `$setWindowFields`"},

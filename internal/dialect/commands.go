@@ -8,6 +8,11 @@ var (
 		"Invalid command format: the 'aggregate' field must specify a collection name or 1")
 	InsertTooLarge = recoded("8.1", mongoerr.BadValue, mongoerr.BSONObjectTooLarge,
 		"object to insert too large. size in bytes: %d, max size: %d")
+	NoErrorAndLog = &Error{
+		Since:  "8.1",
+		Before: Text{mongoerr.BadValue, "Enumeration value 'errorAndLog' for field 'validationAction' is not a valid value."},
+		Now:    Text{mongoerr.InvalidOptions, "Validation action 'errorAndLog' is not supported with current FCV"},
+	}
 	RenameNUL = &Error{
 		Since:  "8.1",
 		Before: Text{mongoerr.BadValue, "The 'to' field for $rename cannot contain an embedded null byte"},
