@@ -72,6 +72,38 @@ func (c dialectCase) check(h *harness.Harness, d dialect.Dialect) {
 	h.Refuses([]harness.Refusal{{DB: c.db, Command: c.command, Code: code, Text: text}})
 }
 
+// $$CLUSTER_TIME on a server that is no member of a set.
+func TestDialectsOfClusterTime(t *testing.T) {
+	t.Parallel()
+	const text = "system variable $$CLUSTER_TIME is not available in standalone mode"
+	for _, tt := range []struct {
+		command        string
+		code80, code82 int32
+	}{
+		{`{aggregate: "c", pipeline: [{$set: {t: "$$CLUSTER_TIME"}}], cursor: {}}`, 51144, 10071200},
+		{`{aggregate: "none", pipeline: [{$set: {t: "$$CLUSTER_TIME"}}], cursor: {}}`, 0, 10071200},
+		{`{aggregate: "v", pipeline: [], cursor: {}}`, 51144, 10071200},
+		{`{aggregate: "c", pipeline: [{$set: {t: {$ifNull: ["$$CLUSTER_TIME", "$$x"]}}}], cursor: {}, let: {x: 1}}`, 51144, 10071200},
+		{`{find: "c", filter: {$expr: {$gt: ["$$CLUSTER_TIME", null]}}}`, 51144, 10071200},
+		{`{explain: {find: "c", filter: {$expr: {$gt: ["$$CLUSTER_TIME", null]}}}}`, 51144, 10071200},
+		{`{find: "c", let: {x: "$$CLUSTER_TIME"}}`, 51144, 51144},
+	} {
+		for d, code := range map[dialect.Dialect]int32{dialect.Mongo80: tt.code80, dialect.Mongo82: tt.code82} {
+			h := harness.NewOf(t, d)
+			if h.Svc.InCluster() {
+				t.Skip("servers over one database have a cluster time")
+			}
+			h.OK(`{insert: "c", documents: [{_id: 1}]}`)
+			h.OK(`{create: "v", viewOn: "c", pipeline: [{$set: {t: "$$CLUSTER_TIME"}}]}`)
+			want := ""
+			if code == 10071200 {
+				want = text
+			}
+			h.Refuses([]harness.Refusal{{DB: "test", Command: tt.command, Code: code, Text: want}})
+		}
+	}
+}
+
 // Replies that differ.
 func TestDialectsOfReplies(t *testing.T) {
 	t.Parallel()

@@ -42,7 +42,7 @@ func TestClusterTime(t *testing.T) {
 	h.OK(`{"insert": "c", "documents": [{"_id": 1, "d": {"$date": "2020-01-01T00:00:00Z"}}]}`)
 	const pipeline = `{"aggregate": "c", "pipeline": [{"$project": {"t": "$$CLUSTER_TIME"}}], "cursor": {}}`
 	if !h.Svc.InCluster() {
-		h.Fails(51144, pipeline) // a standalone has none
+		h.Fails(10071200, pipeline) // a standalone has none
 	}
 	h.AsMember()
 	before := harness.Docs(h.OK(pipeline))[0].Lookup("t")

@@ -79,11 +79,14 @@ func (x *Execution) MapBytes() int64 {
 // values of its variables.
 func (x *Execution) LetScope(let value.Doc) (*expr.Scope, error) {
 	if let == nil {
-		return x.Running().Svc.RootScope(), nil
+		return x.Running().Svc.QueryScope(), nil
 	}
 	scope, vars, err := expr.ScopeWithLet(x.Running().Svc.Dialect(), let)
 	if err != nil {
 		return nil, err
+	}
+	if !x.Running().Svc.Replicated() {
+		scope.Alone()
 	}
 	return scope, vars.Once(x.Env)
 }

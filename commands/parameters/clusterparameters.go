@@ -12,7 +12,7 @@ import (
 type clusterParameter struct {
 	Initial value.Doc
 	Check   func(d value.Doc) error
-	Since   dialect.Change // with which it exists
+	Since   dialect.Change // change with which it exists
 }
 
 // ClusterParameters lists the cluster parameters that a single server supports.

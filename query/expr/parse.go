@@ -340,6 +340,9 @@ func (p *parser) variable(name string, parts []string) (node, error) {
 	case "NOW":
 		f.source = sourceNow
 	case "CLUSTER_TIME":
+		if p.scope.isAlone() {
+			return nil, ErrAlone
+		}
 		f.source = sourceClusterTime
 	case "USER_ROLES":
 		f.source = sourceUserRoles

@@ -19,7 +19,11 @@ type Scope struct {
 	late   bool
 
 	dialect dialect.Dialect
+	alone   bool // see Alone
 }
+
+// ErrAlone is the error of $$CLUSTER_TIME on a server that is no member of a set.
+var ErrAlone = mongoerr.New(10071200, "system variable $$CLUSTER_TIME is not available in standalone mode")
 
 // manyNames is the number of names from which on a map is faster than a scan.
 const manyNames = 12
@@ -34,8 +38,28 @@ type variable struct {
 // understands them.
 func NewScope(d dialect.Dialect) *Scope { return &Scope{dialect: d} }
 
+// Alone makes s the scope of a server that is no member of a set: an expression with
+// $$CLUSTER_TIME is refused whether or not it is evaluated. In versions without
+// [dialect.ClusterTimeOfSets] it fails where it is evaluated. It returns s.
+func (s *Scope) Alone() *Scope {
+	s.alone = s.dialect.Has(dialect.ClusterTimeOfSets)
+	return s
+}
+
 // Child returns a scope inside s. Its slots follow those of s.
-func (s *Scope) Child() *Scope { return &Scope{parent: s, next: s.size(), dialect: s.Dialect()} }
+func (s *Scope) Child() *Scope {
+	return &Scope{parent: s, next: s.size(), dialect: s.Dialect(), alone: s.isAlone()}
+}
+
+// Root returns a scope like s without variables.
+func (s *Scope) Root() *Scope {
+	if s == nil {
+		return nil
+	}
+	return &Scope{dialect: s.dialect, alone: s.alone}
+}
+
+func (s *Scope) isAlone() bool { return s != nil && s.alone }
 
 // Dialect is the version of MongoDB as which expressions are compiled; the newest for a nil
 // scope.

@@ -27,7 +27,7 @@ type Options struct {
 	Pipeline     PipelineFunc       // nil: pipelines are refused
 	Timestamp    func() value.Value // gives unique timestamps; nil: the time of the Env
 	KeepEmpty    bool               // a replacement may store Timestamp(0, 0)
-	Dialect      dialect.Dialect    // whose errors the update has
+	Dialect      dialect.Dialect    // version whose errors the update has
 }
 
 // ApplyOptions are what one application depends on besides the document.

@@ -146,7 +146,7 @@ func (p *Pipeline) Namespaces() []string {
 // before returns the pipeline of a view followed by p.
 func (p *Pipeline) before(view stage.Namespace) (*Pipeline, error) {
 	vp := &stage.Parser{Options: *p.opts}
-	vp.Scope = nil
+	vp.Scope = p.opts.Scope.Root()
 	if view.Coll == "" { // its documents come from its first stage
 		vp.Coll = ""
 	}

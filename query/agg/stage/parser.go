@@ -63,6 +63,9 @@ func (p *Parser) CompileStages(specs value.Doc) ([]Stage, error) {
 			}
 		}
 		ss, err := defs[i].Parse(p, arg)
+		if mongoerr.Is(err, expr.ErrAlone.Code) {
+			return nil, expr.ErrAlone // mongod notices after all stages are compiled: none is named
+		}
 		if err != nil {
 			return nil, err
 		}
