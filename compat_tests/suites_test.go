@@ -26,6 +26,7 @@ type suite struct {
 	shared bool // two servers over the same data, which look like mongos
 	lb     bool // two servers behind a load balancer
 	pg     bool // the data are in PostgreSQL
+	old    bool // the server behaves as MongoDB 8.0
 	all    bool // only with DUSKDB_COMPAT_ALL: slow, and mostly the same as another
 }
 
@@ -46,8 +47,10 @@ var suites = []suite{
 	{name: "v1-unified", tests: v1Unified},
 	{name: "v2-integration", tests: v2Integration, all: true},
 	{name: "v1-unified-replset", tests: v1Unified, member: true},
+	{name: "v1-unified-8.0", list: "v1-unified-replset", tests: v1Unified, member: true, old: true},
 	{name: "v1-integration-replset", tests: v1Integration, member: true, all: true},
 	{name: "v2-integration-replset", tests: v2Integration, member: true, all: true},
+	{name: "v2-integration-8.0", list: "v2-integration-replset", tests: v2Integration, member: true, old: true, all: true},
 	{name: "v1-unified-sharded", tests: v1Unified, shared: true, all: true},
 	{name: "v1-unified-balanced", tests: v1Unified, shared: true, lb: true},
 	{name: "v1-unified-postgres", list: "v1-unified-sharded", tests: v1Unified, shared: true, pg: true},
@@ -55,6 +58,7 @@ var suites = []suite{
 	{name: "v1-integration-sharded", tests: v1Integration, shared: true, all: true},
 	{name: "v1-integration-balanced", tests: v1Integration, shared: true, lb: true, all: true},
 	{name: "pymongo", tests: pyMongo{files: pyMongoQuick}},
+	{name: "pymongo-8.0", list: "pymongo", tests: pyMongo{files: pyMongoQuick}, old: true},
 	{name: "pymongo-sharded", list: "pymongo", tests: pyMongo{files: pyMongoQuick}, shared: true, all: true},
 	{name: "pymongo-all", tests: pyMongo{}, all: true},
 	{name: "pymongo-replset", tests: pyMongo{}, member: true, all: true},
@@ -66,6 +70,9 @@ var suites = []suite{
 // are to reach it.
 func (s suite) start(t *testing.T) (uri string) {
 	flags, options := []string{"--setParameter", "enableTestCommands=1", "--setParameter", "acceptApiVersion2=1"}, ""
+	if s.old {
+		flags = append(flags, "--mongodbVersion", "8.0")
+	}
 	if s.pg {
 		flags = append(flags, "-storageURI", pgtest.With(pgtest.URI(t), "schema", pgtest.Schema(t.TempDir())))
 	}

@@ -182,7 +182,7 @@ func browse(t *testing.T, c *mongo.Client) {
 		}
 	}
 	if instance.AuthInfo.AuthenticatedUsers == nil || instance.AuthInfo.AuthenticatedUserPrivileges == nil || instance.OS.Type == "" ||
-		instance.System.NumCores < 1 || instance.System.CPUArch == "" || !strings.HasPrefix(instance.Version, "8.0.") || instance.FeatureCompatibilityVersion.Version != "8.0" {
+		instance.System.NumCores < 1 || instance.System.CPUArch == "" || !strings.HasPrefix(instance.Version, "8.2.") || instance.FeatureCompatibilityVersion.Version != "8.2" {
 		t.Errorf("%+v", instance)
 	}
 	if err := admin.RunCommand(t.Context(), d("atlasVersion", 1)).Err(); err == nil {

@@ -3,7 +3,6 @@ package kernel
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/storage"

@@ -109,7 +109,7 @@ func (r *Run) compileFields() (err error) {
 func (r *Run) compileUpdate(c *kernel.Call, meta *catalog.Meta) (err error) {
 	o := update.Options{
 		Collation: r.Query.Collator, Multi: r.Multi, Constants: r.Constants != nil,
-		Timestamp: func() value.Value { return transaction.NextTimestamp(c.Svc, c.Now) }, KeepEmpty: KeepsEmptyTimestamps(c), Dialect: c.Svc.Dialect(),
+		Timestamp: func() value.Value { return transaction.NextTimestamp(c.Svc, c.Now) }, KeepEmpty: KeepsEmptyTimestamps(c), Dialect: r.Query.Scope.Dialect(),
 	}
 	o.Pipeline = r.compilePipeline
 	if o.ArrayFilters, err = args.ArrayDocs("update.updates", "arrayFilters", r.ArrayFilters); err != nil {

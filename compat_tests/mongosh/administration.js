@@ -25,7 +25,7 @@ check('parameters', () => {
   assert.equal(was, 60);
   assert.equal(admin.runCommand({ getParameter: 1, ttlMonitorSleepSecs: 1 }).ttlMonitorSleepSecs, 30);
   rejects(72, () => admin.runCommand({ setParameter: 1, noSuchParameter: 1 }));
-  assert.equal(admin.runCommand({ getParameter: 1, featureCompatibilityVersion: 1 }).featureCompatibilityVersion.version, '8.0');
+  assert.equal(admin.runCommand({ getParameter: 1, featureCompatibilityVersion: 1 }).featureCompatibilityVersion.version, '8.2');
 });
 
 check('log', () => {

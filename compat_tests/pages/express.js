@@ -58,7 +58,7 @@ async function databases(page, site) {
     assert.ok(names.includes('shop'), names.join());
     const state = (await page.table('table')).flat();
     const after = name => state[state.indexOf(name) + 1];
-    assert.match(after('MongoDB Version'), /^8\.0\./);
+    assert.match(after('MongoDB Version'), /^8\.2\./);
     assert.match(after('Current Connections'), /^[1-9]/);
     assert.match(after('Total Inserts'), /^[1-9]/);
   });
