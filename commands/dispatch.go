@@ -129,6 +129,9 @@ func execute(s *kernel.Service, c *kernel.Call) error {
 		kernel.CountReadConcern(&s.Metrics.ReadConcerns, c)
 	}
 	err := c.ClaimCompiled()
+	if err == nil && (c.Generic.RawGiven || c.Cmd.Has(kernel.WrapsCommand)) {
+		err = resolveRawData(c)
+	}
 	if err == nil {
 		err = inSession(s, c)
 	}

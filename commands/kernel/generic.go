@@ -29,6 +29,7 @@ type Generic struct {
 	Named                bool          // w names a mode, which may be the empty one
 	Tags                 bool          // w names tags
 	Level                string        // the level of the read concern; "": none was given
+	RawGiven, RawData    bool          // rawData was given; its value
 	APIVersion           string        // "": none was given
 	APIGiven             bool          // apiVersion was given, whatever it says
 	APIStrict            bool          // whether anything outside the API version is refused
@@ -93,6 +94,11 @@ func (g *Generic) field(key string, v value.Value, db *string) error {
 		g.ClusterTime = v.Doc()
 	case "$readPreference":
 		return g.readReadPreference(v)
+	case "rawData":
+		if v.Kind() != value.KindBool {
+			return args.TypeError("rawData", v, "bool")
+		}
+		g.RawGiven, g.RawData = true, v.Bool()
 	case "apiVersion":
 		if v.Kind() != value.KindString {
 			return args.TypeError("APIParametersFromClient.apiVersion", v, "string")

@@ -24,6 +24,7 @@ const (
 	DropDatabaseSilent
 	ErrorAndLog
 	SubstringPreview
+	RawData
 
 	changeCount = iota
 )
@@ -44,6 +45,7 @@ var Changes = [changeCount]Row{
 
 	DropDatabaseSilent: {"8.2", false, "`dropDatabase` answers without `dropped`"},
 	ErrorAndLog:        {"8.1", true, "`validationAction: \"errorAndLog\"`: a document that does not pass is refused, and the log says so"},
+	RawData:            {"8.2", false, "`rawData`: reads and writes of a time series are of its buckets"},
 	SubstringPreview:   {"8.2", true, "the cluster parameter `fleDisableSubstringPreviewParameterLimits`"},
 
 	ConcatArraysAccumulator: {"8.1", true, "`$concatArrays` as an accumulator of `$group`, `$bucket`, `$bucketAuto` and `$setWindowFields`"},
