@@ -79,8 +79,11 @@ func ParseDensify(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 		return nil, mongoerr.New(5733408, "One cannot specify the bounds as 'partition' without specifying a non-empty array of partitionByFields. You may have meant to specify 'full' bounds.")
 	}
 	for _, part := range s.partitions {
-		if stage.Overlaps(part, s.field) {
-			return nil, mongoerr.New(8993000, "BSON field '$densify.partitionByFields' contains a field that is or conflicts with 'field'.")
+		switch { // mongod compares bytes, so "ab" includes "a"
+		case strings.HasPrefix(part, s.field):
+			return nil, mongoerr.Newf(8993000, "partitionByFields '%s' cannot include field '%s' that is being densified.", part, s.field)
+		case strings.HasPrefix(s.field, part):
+			return nil, mongoerr.Newf(9554500, "field '%s' that is being densified cannot include partitionByFields '%s'.", s.field, part)
 		}
 	}
 	sort, err := order.Parse(p, value.Document(s.sortPattern()))
