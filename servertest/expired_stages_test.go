@@ -36,6 +36,7 @@ var stages = map[string]stage{
 	"$replaceRoot":     {run: `{$replaceRoot: {newRoot: {x: "$x"}}}`, n: 1},
 	"$replaceWith":     {run: `{$replaceWith: {x: "$x"}}`, n: 1},
 	"$sample":          {run: `{$sample: {size: 5}}`, n: 1},
+	"$score":           {run: `{$score: {score: "$n", normalization: "minMaxScaler"}}`, n: 1},
 	"$set":             {run: `{$set: {y: 1}}`, n: 1},
 	"$setWindowFields": {run: `{$setWindowFields: {sortBy: {n: 1}, output: {s: {$sum: "$n", window: {documents: ["unbounded", "unbounded"]}}, r: {$rank: {}}}}}`, n: 1, text: `"s": {"$numberInt":"20"}`},
 	"$skip":            {run: `{$skip: 1}`, n: 0},
@@ -69,6 +70,12 @@ var stages = map[string]stage{
 				is(w.scene, join, len(elements(d.Lookup("got"))), 0)
 			}
 		}
+	}},
+	"$rankFusion": {walk: func(w way) {
+		w.ids(`2`, `{aggregate: "c", pipeline: [{$rankFusion: {input: {pipelines: {p: [{$sort: {n: 1}}], q: [{$match: {u: {$gt: 0}}}, {$sort: {u: 1}}]}}}}], cursor: {}}`)
+	}},
+	"$scoreFusion": {walk: func(w way) {
+		w.ids(`2`, `{aggregate: "c", pipeline: [{$scoreFusion: {input: {pipelines: {p: [{$score: {score: "$n"}}], q: [{$match: {u: {$gt: 0}}}, {$score: {score: "$u"}}]}, normalization: "sigmoid"}}}], cursor: {}}`)
 	}},
 	"$unionWith": {walk: func(w way) {
 		w.ok(`{insert: "d", documents: [{_id: 9}]}`)

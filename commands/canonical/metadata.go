@@ -51,7 +51,7 @@ func (q *Query) metadata() (kinds []expr.MetaKind) {
 }
 
 // EveryMetadata are the kinds whose presence has been checked before.
-var EveryMetadata = []expr.MetaKind{expr.MetaGeoNearDistance, expr.MetaGeoNearPoint, expr.MetaTextScore}
+var EveryMetadata = []expr.MetaKind{expr.MetaGeoNearDistance, expr.MetaGeoNearPoint, expr.MetaTextScore, expr.MetaScore, expr.MetaScoreDetails}
 
 // CompileSort makes the $sort of a pattern.
 func CompileSort(pattern value.Doc, limit int64, c value.Collator, has []expr.MetaKind) (*agg.Pipeline, error) {
@@ -60,11 +60,6 @@ func CompileSort(pattern value.Doc, limit int64, c value.Collator, has []expr.Me
 		stages = append(stages, value.Document(value.NewDoc("$limit", value.Int64(limit))))
 	}
 	return agg.Compile(value.NewArray(stages...).Doc(), agg.Options{DB: "local", Coll: "sort", Collation: c, Metadata: has})
-}
-
-// neededNames name metadata that a projection may ask for in vain.
-var neededNames = map[expr.MetaKind]string{
-	expr.MetaGeoNearDistance: "$geoNear distance", expr.MetaGeoNearPoint: "$geoNear point", expr.MetaTextScore: "text score",
 }
 
 // NeedMeta notes the metadata that the result is made of: what its projection asks for,
@@ -105,7 +100,7 @@ func (q *Query) checkMeta(wanted []expr.MetaKind) error {
 		has[k] = true
 	}
 	for _, k := range wanted {
-		if name := neededNames[k]; name != "" && !has[k] {
+		if name := agg.MissingMetadata(k, has); name != "" {
 			return mongoerr.Newf(40218, "query requires %s metadata, but it is not available", name)
 		}
 		if k == expr.MetaSortKey && q.Sort.IsEmpty() {

@@ -9,6 +9,7 @@ import (
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/internal/dialect"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/storage"
@@ -109,8 +110,9 @@ func CompileAggregate(c *kernel.Call, a *exec.AggregateArgs) (*Aggregation, erro
 	}
 	r.Pipeline, err = agg.Compile(value.Doc(a.Pipeline), agg.Options{
 		DB: ns.DB, Coll: ns.Coll, Scope: scope, Collation: collator, InTransaction: c.Transaction() != nil,
-		NoStreams: c.Svc.Oplog.Off,
-		Text:      func(db string, coll string) match.TextMatcher { return exec.TextIndex(c, db, coll) },
+		NoStreams:  c.Svc.Oplog.Off,
+		TimeSeries: func(db, coll string) bool { return isSeries(c, storage.Namespace{DB: db, Coll: coll}) },
+		Text:       func(db string, coll string) match.TextMatcher { return exec.TextIndex(c, db, coll) },
 	})
 	if err != nil {
 		return nil, err
@@ -121,6 +123,12 @@ func CompileAggregate(c *kernel.Call, a *exec.AggregateArgs) (*Aggregation, erro
 	r.Agg = r.Exec.AggExec(a.AllowDiskUse)
 	r.Agg.Host = &Environment{Exec: r.Exec, main: r.Agg, hint: canonical.HintOf(a.Hint), bypass: bool(a.Bypass), Call: c}
 	return r, checkInvolved(c, ns, r.Pipeline, collator)
+}
+
+// isSeries reports whether a name is that of a time series or of its buckets.
+func isSeries(c *kernel.Call, ns storage.Namespace) bool {
+	info, err := exec.Lookup(c, ns)
+	return reserved.IsBuckets(ns.Coll) || err == nil && catalog.Of(info).Kind == catalog.TimeSeries
 }
 
 // checkInvolved checks, before a pipeline runs, that it may read and write its collections

@@ -14,6 +14,7 @@ const (
 	// Stages.
 	ListClusterCatalog
 	RankFusion
+	ScoreFusion
 	StageArguments
 	GeoNearWithoutDistance
 	MergeOnNullish
@@ -36,7 +37,8 @@ var Changes = [changeCount]Row{
 	Sigmoid:        {"8.1", false, "`$sigmoid`"},
 
 	ListClusterCatalog:     {"8.1", false, "`$listClusterCatalog`"},
-	RankFusion:             {"8.1", false, "`$rankFusion` over pipelines that need no search process"},
+	RankFusion:             {"8.1", true, "`$rankFusion` over pipelines that need no search process; the metadata `score` and `scoreDetails`"},
+	ScoreFusion:            {"8.2", true, "`$scoreFusion` and `$score`; `$minMaxScaler` in `$setWindowFields`"},
 	GeoNearWithoutDistance: {"8.1", false, "`$geoNear` without `distanceField`"},
 	MergeOnNullish:         {"8.1", true, "`$merge` on fields that are missing or null, unless the index is sparse"},
 	ClusterTimeOfSets:      {"8.2", false, "a query with `$$CLUSTER_TIME` is refused on a server that is no member of a replica set, whether or not it is evaluated"},

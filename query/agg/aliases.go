@@ -57,6 +57,9 @@ const (
 	ExecutionStats = pipeline.ExecutionStats
 )
 
+// MissingMetadata returns the name of metadata that documents need, but do not have.
+var MissingMetadata = stage.MissingMetadata
+
 // Docs iterates over the given documents.
 func Docs(docs ...value.Doc) Iterator { return stage.Docs(docs...) }
 

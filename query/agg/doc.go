@@ -22,6 +22,7 @@
 //   - pack: results from packs of documents, without unpacking them
 //   - pipeline: pipelines, optimised and run
 //   - lookup: the stages with pipelines inside
+//   - fusion: $rankFusion, $scoreFusion and $score
 //   - write: $out and $merge
 //
 // [Compile] checks every stage and reports all errors of the user before a

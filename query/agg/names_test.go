@@ -17,7 +17,7 @@ func TestNames(t *testing.T) {
 	if n := len(group.Accumulators()); n != 25 {
 		t.Errorf("%d accumulators", n)
 	}
-	if n := len(window.Operators()); n != 34 {
+	if n := len(window.Operators()); n != 35 {
 		t.Errorf("%d window operators: %v", n, window.Operators())
 	}
 	if !slices.IsSortedFunc(definitions, func(a, b stage.Definition) int { return strings.Compare(a.Name, b.Name) }) {

@@ -3,6 +3,7 @@ package agg
 import (
 	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/query/agg/flow"
+	"github.com/duskdb/duskdb/query/agg/fusion"
 	"github.com/duskdb/duskdb/query/agg/group"
 	"github.com/duskdb/duskdb/query/agg/lookup"
 	"github.com/duskdb/duskdb/query/agg/order"
@@ -46,10 +47,13 @@ var definitions = []stage.Definition{
 	{Name: "$project", Parse: flow.ParseProject, Flags: stage.InChangeStream, Update: true},
 	{Name: "$querySettings", Parse: source.ParseQuerySettings, Flags: stage.Initial | stage.NotInTransaction | stage.Collectionless},
 	{Name: "$queryStats", Parse: source.RefuseQueryStats, Flags: stage.Initial | stage.Collectionless | stage.Refused},
+	{Name: "$rankFusion", Parse: fusion.ParseRankFusion, Since: dialect.RankFusion},
 	{Name: "$redact", Parse: flow.ParseRedact, Flags: stage.InChangeStream},
 	{Name: "$replaceRoot", Parse: flow.ParseReplaceRoot, Flags: stage.InChangeStream, Update: true},
 	{Name: "$replaceWith", Parse: flow.ParseReplaceWith, Flags: stage.InChangeStream, Update: true},
 	{Name: "$sample", Parse: flow.ParseSample},
+	{Name: "$score", Parse: fusion.ParseScore, Since: dialect.ScoreFusion},
+	{Name: "$scoreFusion", Parse: fusion.ParseScoreFusion, Since: dialect.ScoreFusion},
 	{Name: "$search", Parse: source.RefuseSearch, Flags: stage.Initial | stage.Refused},
 	{Name: "$searchMeta", Parse: source.RefuseSearch, Flags: stage.Initial | stage.Refused},
 	{Name: "$set", Parse: flow.ParseSet, Flags: stage.InChangeStream, Update: true},

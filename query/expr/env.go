@@ -146,7 +146,9 @@ const (
 	MetaRandVal
 	MetaTimeseriesBucketMinTime
 	MetaTimeseriesBucketMaxTime
-	MetaExpiresAt // when the document expires; DuskDB's own
+	MetaScore        // by which documents are ranked; without another one, that of a text search
+	MetaScoreDetails // how MetaScore came about
+	MetaExpiresAt    // when the document expires; DuskDB's own
 )
 
 // Meta is the metadata of one document. It is small and passed by value; Set
@@ -160,6 +162,14 @@ type metaField struct {
 
 // Get returns one piece of metadata, or Missing.
 func (m Meta) Get(k MetaKind) value.Value {
+	v := m.get(k)
+	if k == MetaScore && v.IsMissing() {
+		return m.get(MetaTextScore)
+	}
+	return v
+}
+
+func (m Meta) get(k MetaKind) value.Value {
 	for i := range m.fields {
 		if m.fields[i].kind == k {
 			return m.fields[i].value

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -80,6 +81,8 @@ var metaNames = map[string]MetaKind{
 	"indexKey":                MetaIndexKey,
 	"randVal":                 MetaRandVal,
 	"recordId":                MetaRecordID,
+	"score":                   MetaScore,
+	"scoreDetails":            MetaScoreDetails,
 	"searchHighlights":        MetaSearchHighlights,
 	"searchRootDocumentId":    MetaSearchRootDocumentID,
 	"searchScore":             MetaSearchScore,
@@ -92,13 +95,13 @@ var metaNames = map[string]MetaKind{
 	"vectorSearchScore":       MetaVectorSearchScore,
 }
 
-// ParseMeta returns the kind of metadata that {$meta: name} names.
-func ParseMeta(v value.Value) (MetaKind, error) {
+// metaKind returns the kind of metadata that {$meta: name} names.
+func metaKind(d dialect.Dialect, v value.Value) (MetaKind, error) {
 	if v.Kind() != value.KindString {
 		return 0, mongoerr.New(17307, "$meta only supports string arguments")
 	}
 	k, ok := metaNames[v.Str()]
-	if !ok {
+	if !ok || (k == MetaScore || k == MetaScoreDetails) && !d.Has(dialect.RankFusion) {
 		return 0, mongoerr.Newf(17308, "Unsupported argument to $meta: %s", v.Str())
 	}
 	return k, nil
@@ -110,8 +113,8 @@ type meta struct {
 	name value.Value
 }
 
-func parseMeta(_ *parser, _ *operator, v value.Value) (node, error) {
-	k, err := ParseMeta(v)
+func parseMeta(p *parser, _ *operator, v value.Value) (node, error) {
+	k, err := metaKind(p.scope.Dialect(), v)
 	if err != nil {
 		return nil, err
 	}

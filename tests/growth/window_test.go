@@ -4,7 +4,7 @@ package growth
 const (
 	windowed = `
 	$avg: "$x" | $avg: "$v" | $bottom: {sortBy: {x: 1}, output: "$v"} | $bottomN: {n: 3, sortBy: {x: 1}, output: "$v"} | $count: {} | $covariancePop: ["$x", "$v"] | $covarianceSamp: ["$x", "$v"]
-	$derivative: {input: "$x"} | $first: "$v" | $firstN: {n: 3, input: "$v"} | $integral: {input: "$x"} | $last: "$v" | $lastN: {n: 3, input: "$v"} | $max: "$x" | $max: "$v" | $maxN: {n: 3, input: "$v"} | $median: {input: "$x", method: "approximate"} | $min: "$x" | $min: "$v" | $min: "$s" | $minN: {n: 3, input: "$v"}
+	$derivative: {input: "$x"} | $first: "$v" | $firstN: {n: 3, input: "$v"} | $integral: {input: "$x"} | $last: "$v" | $lastN: {n: 3, input: "$v"} | $max: "$x" | $max: "$v" | $maxN: {n: 3, input: "$v"} | $median: {input: "$x", method: "approximate"} | $minMaxScaler: {input: "$x"} | $min: "$x" | $min: "$v" | $min: "$s" | $minN: {n: 3, input: "$v"}
 	$percentile: {input: "$x", p: [0.5], method: "approximate"} | $stdDevPop: "$x" | $stdDevSamp: "$x" | $sum: "$x" | $sum: "$v" | $top: {sortBy: {x: 1}, output: "$v"} | $topN: {n: 3, sortBy: {x: 1}, output: "$v"} | $addToSet: "$k" | $push: "$k" | $concatArrays: {$slice: [["$k"], 1]} | $setUnion: {$slice: [["$k"], 1]}`
 	unwindowed = `
 	$denseRank: {} | $documentNumber: {} | $expMovingAvg: {input: "$x", N: 5} | $linearFill: "$v" | $locf: "$v" | $rank: {} | $shift: {output: "$v", by: 1} | $shift: {output: "$v", by: -#h}`

@@ -58,6 +58,7 @@ var imports = map[string]string{
 	"query/agg/pack":       language + " query/agg/accumulate query/agg/group query/agg/order query/agg/stage query/expr",
 	"query/agg/pipeline":   language + " query/agg/flow query/agg/group query/agg/order query/agg/pack query/agg/source query/agg/stage query/expr query/match",
 	"query/agg/lookup":     language + " query/agg/flow query/agg/order query/agg/pipeline query/agg/spill query/agg/stage query/expr query/match",
+	"query/agg/fusion":     language + " query/agg/group query/agg/lookup query/agg/order query/agg/pipeline query/agg/stage query/agg/window query/expr",
 	"query/agg/write":      language + " query/agg/flow query/agg/pipeline query/agg/stage query/expr query/match query/update",
 	"query/agg":            language + " query/agg/* query/expr query/update",
 	// Its tests.

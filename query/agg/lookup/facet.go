@@ -29,13 +29,7 @@ func ParseFacet(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	sub.Text = nil
 	s := &facetStage{}
 	for k, f := range v.Doc().All() {
-		if strings.Contains(k, ".") {
-			return nil, mongoerr.New(16412, "FieldPath field names may not contain '.'. Consider using $getField or $setField.")
-		}
-		if k == "" {
-			return nil, mongoerr.New(15998, "FieldPath field names may not be empty strings.")
-		}
-		if err := stage.CheckFieldPath(k); err != nil {
+		if err := stage.CheckFieldName(k); err != nil {
 			return nil, err
 		}
 		if f.Kind() != value.KindArray {

@@ -16,8 +16,8 @@ type unionStage struct {
 	db, coll string // coll "": the pipeline makes its documents itself
 	sub      *pipeline.Pipeline
 	p        *stage.Parser // the parser of the sub-pipeline, for a $match moved into it
-	source   value.Value
-	moved    value.Doc // filter of that $match, nil: none
+	source   value.Value   // specification; missing: the stage is part of another one
+	moved    value.Doc     // filter of that $match, nil: none
 }
 
 // ParseUnionWith compiles $unionWith.
@@ -61,10 +61,15 @@ func ParseUnionWith(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	return []stage.Stage{s}, err
 }
 
+// NewUnion makes a $unionWith of a pipeline over the collection of its parser.
+func NewUnion(p *stage.Parser, sub *pipeline.Pipeline) stage.Stage {
+	return &unionStage{db: p.DB, coll: p.Coll, sub: sub, p: p}
+}
+
 func (s *unionStage) Name() string { return "$unionWith" }
 
 func (s *unionStage) Spec() value.Value {
-	if s.moved == nil {
+	if s.moved == nil && !s.source.IsMissing() {
 		return s.source
 	}
 	b := value.NewBuilder()

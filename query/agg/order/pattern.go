@@ -30,6 +30,7 @@ var sortMeta = map[string]expr.MetaKind{
 	"expiresAt":         expr.MetaExpiresAt,
 	"geoNearDistance":   expr.MetaGeoNearDistance,
 	"randVal":           expr.MetaRandVal,
+	"score":             expr.MetaScore,
 	"searchScore":       expr.MetaSearchScore,
 	"textScore":         expr.MetaTextScore,
 	"vectorSearchScore": expr.MetaVectorSearchScore,
@@ -74,7 +75,7 @@ func parseSortPart(k string, v value.Value) (Part, error) {
 		}
 		kind, ok := sortMeta[arg.Str()]
 		if !ok || arg.Kind() != value.KindString {
-			return part, mongoerr.Newf(31138, "Illegal $meta sort: $meta: %s", arg)
+			return part, illegalMeta(arg)
 		}
 		part.Meta, part.Kind, part.name = true, kind, strings.Clone(arg.Str())
 		part.Desc = kind != expr.MetaExpiresAt // all of mongod's descend, distances too
@@ -92,6 +93,11 @@ func parseSortPart(k string, v value.Value) (Part, error) {
 	}
 	part.P = value.ParsePath(part.Path)
 	return part, stage.CheckFieldPath(part.Path)
+}
+
+// illegalMeta is the error of metadata by which nothing can be sorted.
+func illegalMeta(name value.Value) error {
+	return mongoerr.Newf(31138, "Illegal $meta sort: $meta: %s", name)
 }
 
 // Doc is the pattern as a document.

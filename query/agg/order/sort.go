@@ -1,6 +1,7 @@
 package order
 
 import (
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/agg/stage"
 	"github.com/duskdb/duskdb/query/expr"
@@ -22,6 +23,11 @@ func Parse(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	pattern, err := ParsePattern(v.Doc())
 	if err != nil {
 		return nil, err
+	}
+	for _, part := range pattern {
+		if part.Kind == expr.MetaScore && !p.Scope.Dialect().Has(dialect.RankFusion) {
+			return nil, illegalMeta(value.String(part.name))
+		}
 	}
 	return []stage.Stage{&Stage{Pattern: pattern, Collator: p.Collation}}, nil
 }

@@ -12,6 +12,7 @@ type Options struct {
 	Scope         *expr.Scope
 	Collation     value.Collator
 	Text          func(db, coll string) match.TextMatcher // the text index for $text; nil: $text is refused
+	TimeSeries    func(db, coll string) bool              // whether a collection is a time series, or has its buckets; nil: none is
 	InTransaction bool
 	NoStreams     bool            // the server keeps no log of changes: $changeStream is refused
 	NoOptimize    bool            // keep the stages as they were written

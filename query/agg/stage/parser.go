@@ -98,6 +98,12 @@ func (p *Parser) checkOrder(defs []*Definition, stages []Stage) (err error) {
 	return err
 }
 
+// CheckNames refuses a list of stages that are not written as stages, or unknown.
+func (p *Parser) CheckNames(specs value.Doc) error {
+	_, err := p.definitions(specs)
+	return err
+}
+
 // definitions looks up the names of all stages before any is compiled.
 func (p *Parser) definitions(specs value.Doc) ([]*Definition, error) {
 	var defs []*Definition
@@ -246,12 +252,23 @@ func (p *Parser) CheckOptimized(stages []Stage) error {
 	return nil
 }
 
-// neededMetadata maps the metadata that a first stage must provide to the names in the
-// error message.
+// neededMetadata maps the metadata that a stage must provide to the names in the error
+// message.
 var neededMetadata = map[expr.MetaKind]string{
 	expr.MetaGeoNearDistance: "$geoNear distance",
 	expr.MetaGeoNearPoint:    "$geoNear point",
 	expr.MetaTextScore:       "text score",
+	expr.MetaScore:           "score",
+	expr.MetaScoreDetails:    "scoreDetails",
+}
+
+// MissingMetadata returns the name of a kind of metadata that documents have only if something
+// has given it to them; "" if it is among those that they have, or is no such kind.
+func MissingMetadata(k expr.MetaKind, has map[expr.MetaKind]bool) string {
+	if has[k] || k == expr.MetaScore && has[expr.MetaTextScore] {
+		return ""
+	}
+	return neededMetadata[k]
 }
 
 // CheckMetadata refuses stages that read metadata which no stage before them provides.
@@ -263,24 +280,24 @@ func (p *Parser) CheckMetadata(stages []Stage) error {
 	for _, k := range p.Metadata {
 		has[k] = true
 	}
-	if g, ok := stages[0].(GivesMeta); ok {
+	for _, s := range stages {
+		if r, ok := s.(ReadsMeta); ok {
+			for _, k := range r.Metadata() {
+				if name := MissingMetadata(k, has); name != "" {
+					return mongoerr.Newf(40218, "query requires %s metadata, but it is not available", name)
+				}
+			}
+		}
+		g, ok := s.(GivesMeta)
+		if !ok {
+			continue
+		}
 		kinds, all := g.Gives()
 		if all {
 			return nil
 		}
 		for _, k := range kinds {
 			has[k] = true
-		}
-	}
-	for _, s := range stages {
-		r, ok := s.(ReadsMeta)
-		if !ok {
-			continue
-		}
-		for _, k := range r.Metadata() {
-			if name := neededMetadata[k]; name != "" && !has[k] {
-				return mongoerr.Newf(40218, "query requires %s metadata, but it is not available", name)
-			}
 		}
 	}
 	return nil

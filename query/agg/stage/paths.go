@@ -3,6 +3,7 @@ package stage
 import (
 	"strings"
 
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/value"
 )
@@ -99,4 +100,15 @@ func PlainPath(d value.Doc, parts []string) (v value.Value, plain bool) {
 		}
 	}
 	return v, true
+}
+
+// CheckFieldName checks the name of one field, which is no path.
+func CheckFieldName(name string) error {
+	switch {
+	case strings.Contains(name, "."):
+		return mongoerr.New(16412, "FieldPath field names may not contain '.'. Consider using $getField or $setField.")
+	case name == "":
+		return mongoerr.New(15998, "FieldPath field names may not be empty strings.")
+	}
+	return CheckFieldPath(name)
 }

@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/agg/group"
 	"github.com/duskdb/duskdb/query/agg/order"
@@ -23,6 +24,7 @@ type windowFunction struct {
 	by      int64               // the distance of $shift
 	missing value.Value         // default of $shift
 	alpha   value.Decimal       // the factor of $expMovingAvg
+	scaler  *scaler             // what $minMaxScaler does; nil: another operator
 	eval    windowEval
 	args    value.Value // the arguments, for explain
 }
@@ -52,6 +54,7 @@ func init() {
 		"$last":           {parsePlain(evalFirstLast), true},
 		"$linearFill":     {parseLinearFill, false},
 		"$locf":           {parsePlain(evalLocf), false},
+		"$minMaxScaler":   {parseMinMaxScaler, true},
 		"$rank":           {parseRank, false},
 		"$shift":          {parseShift, false},
 	}
@@ -80,7 +83,7 @@ func function(p *stage.Parser, d value.Doc, sortBy order.Pattern) (*windowFuncti
 		if !strings.HasPrefix(k, "$") {
 			continue
 		}
-		if _, ok := windowFunctions[k]; !ok || !group.Has(p.Scope.Dialect(), k) {
+		if _, ok := windowFunctions[k]; !ok || !group.Has(p.Scope.Dialect(), k) || k == "$minMaxScaler" && !p.Scope.Dialect().Has(dialect.ScoreFusion) {
 			return nil, mongoerr.Newf(mongoerr.FailedToParse, "Unrecognized window function, %s", k)
 		}
 		op = strings.Clone(k)

@@ -86,7 +86,7 @@ func TestExplained(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
-	if names := window.Operators(); len(names) != 34 {
+	if names := window.Operators(); len(names) != 35 {
 		t.Error(names)
 	}
 }
