@@ -276,6 +276,8 @@ var sweepStages = append([]touches{
 	{"test", `{aggregate: "x", pipeline: [{$rankFusion: {input: {pipelines: {p: [{$sort: {a: 1}}], q: [{$sort: {b: 1}}]}}}}]}`, "find test.x"},
 	{"test", `{aggregate: "x", pipeline: [{$score: {score: "$a"}}]}`, "find test.x"},
 	{"test", `{aggregate: "x", pipeline: [{$scoreFusion: {input: {pipelines: {p: [{$score: {score: "$a"}}], q: [{$score: {score: "$b"}}]}, normalization: "none"}}}]}`, "find test.x"},
+	{"admin", `{aggregate: 1, pipeline: [{$queryStats: {}}]}`, "queryStatsRead cluster"},
+	{"admin", `{aggregate: 1, pipeline: [{$queryStats: {transformIdentifiers: {algorithm: "hmac-sha-256", hmacKey: {$binary: {base64: "QUE=", subType: "08"}}}}}]}`, "queryStatsReadTransformed cluster"},
 	{"test", `{aggregate: "x", pipeline: [{$unionWith: "y"}]}`, "find test.x, find test.y"},
 	{"test", `{aggregate: "x", pipeline: [{$unionWith: {coll: "y", pipeline: [{$lookup: {from: "z", as: "j", pipeline: []}}]}}]}`, "find test.x, find test.y, find test.z"},
 }, plainStages()...)

@@ -31,6 +31,7 @@ var dialectCases = []dialectCase{
 	{"test", `{aggregate: "geo", pipeline: [{$merge: {into: "sparse", on: "k"}}], cursor: {}}`,
 		51132, "*'on' field 'k' cannot be missing, null, undefined or an array", 51132, 51132, "*'on' field 'k' cannot be missing, null or undefined if supporting index is sparse"},
 	{"test", `{aggregate: "c", pipeline: [{$merge: {into: "nested", on: "a.k"}}], cursor: {}}`, 51132, "", 51185, 51185, "*'on' field 'a.k' is an array"},
+	{"admin", `{aggregate: 1, pipeline: [{$queryStats: {}}], cursor: {}}`, 224, "$queryStats is not allowed in the current configuration. You may need to enable the corresponding feature flag", 0, 0, ""},
 	{"test", `{find: "c", rawData: true}`, 40415, "BSON field 'find.rawData' is an unknown field.", 0, 0, ""},
 	{"test", `{find: "c", rawData: 1}`, 14, "", 14, 14, "BSON field 'rawData' is the wrong type 'int', expected type 'bool'"},
 	{"test", `{drop: "none", rawData: true}`, 40415, "", 72, 72, "Command does not support the rawData option"},

@@ -20,6 +20,7 @@ func init() {
 		"$listCatalog":        pipeline.OpenListCatalog,
 		"$listClusterCatalog": ddl.OpenListClusterCatalog,
 		"$querySettings":      settings.OpenQuerySettings,
+		"$queryStats":         diagnostics.OpenQueryStats,
 		"$listSampledQueries": pipeline.OpenNothing,
 	}
 }

@@ -128,6 +128,7 @@ var stages = map[string]stage{
 	"$listSessions":                {why: notOfDocuments},
 	"$planCacheStats":              {why: notOfDocuments},
 	"$querySettings":               {why: notOfDocuments},
+	"$queryStats":                  {why: notOfDocuments},
 }
 
 // again replaces {_id: 1} by an expired document.

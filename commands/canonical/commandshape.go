@@ -33,13 +33,40 @@ type shapedField struct {
 	shape func(value.Value) value.Value
 }
 
+// countShape are the fields of count's shape, which has statistics but no settings.
+var countShape = []shapedField{{"query", shapeOfFilter}, {"limit", shapeOfLiteral}, {"skip", shapeOfLiteral}, {"hint", verbatim}, {"collation", shapeOfCollation}}
+
+// ShapeOfLiteral is the kind of a constant.
+func ShapeOfLiteral(v value.Value) value.Value { return shapeOfLiteral(v) }
+
+// HasStatistics reports whether $queryStats shows a command.
+func HasStatistics(command string) bool {
+	return command == "count" || ShapedCommands[command] != nil
+}
+
+// StatisticsShape is the shape of a command that has statistics, and its name.
+func StatisticsShape(db string, command value.Doc) (shape value.Doc, hash string) {
+	name, _ := command.First()
+	if name == "count" {
+		shape = shapeOf(db, command, countShape)
+	} else {
+		shape = CommandShape(db, command)
+	}
+	return shape, shapeHashOf(shape)
+}
+
 // CommandShape is the shape of a command on a database; nil: it has none.
 func CommandShape(db string, command value.Doc) value.Doc {
-	name, first := command.First()
+	name, _ := command.First()
 	fields, ok := ShapedCommands[name]
 	if !ok {
 		return nil
 	}
+	return shapeOf(db, command, fields)
+}
+
+func shapeOf(db string, command value.Doc, fields []shapedField) value.Doc {
+	name, first := command.First()
 	b := value.NewBuilder()
 	b.StartDocument("cmdNs").String("db", db)
 	if first.Kind() == value.KindString {

@@ -111,6 +111,10 @@ func continueCursor(c *kernel.Call, cur *kernel.Cursor, a *getMoreArgs) error {
 		cur.Extra(c.Reply)
 	}
 	transaction.AppendCursorFields(c, cur)
+	cur.Stats.Add(&c.Counts, c.Svc.Real.Now().Sub(c.Began))
+	if cur.Tailable {
+		cur.Stats.End()
+	}
 	id := cur.ID
 	if done && (!cur.Tailable || cur.StreamEnded()) {
 		id = 0

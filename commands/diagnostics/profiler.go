@@ -21,6 +21,7 @@ func Observe(s *kernel.Service, c *kernel.Call, reply value.Doc, err error) {
 	if c.Op == nil || c.Cmd.Has(kernel.Waits) {
 		return
 	}
+	recordQuery(s, c, reply, err)
 	took := c.Took - c.Counts.Waited
 	setting := s.Profiler.Of(c.DB)
 	if setting.Level != 0 && !c.Profiled() {

@@ -62,6 +62,7 @@ type Cursor struct {
 	Created value.Doc              // the command that opened it, truncated as by the profiler; for currentOp and comments
 	Extra   func(b *value.Builder) // further fields of the cursor document
 	SetOp   func(*Call)            // hands the running command to the iterator
+	Stats   *observe.QueryRun      // the record of its query, which ends with it; nil: none
 }
 
 // delivered is how much a cursor has returned.
@@ -133,7 +134,24 @@ func (r *Cursors) Release(c *Cursor, now time.Time) {
 	r.Mu.Unlock()
 	if killed {
 		c.It.Close()
+		c.Stats.End()
 	}
+}
+
+// Attach makes the record of a query end with its cursor. It returns false if that has been
+// closed.
+func (r *Cursors) Attach(id int64, run *observe.QueryRun) bool {
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
+	c := r.Open[id]
+	if c == nil {
+		return false
+	}
+	if c.Tailable { // it has no end: each batch is an execution
+		run.End()
+	}
+	c.Stats = run
+	return true
 }
 
 // Kill removes a cursor; one that is in use is closed when it is released.
@@ -155,6 +173,7 @@ func (r *Cursors) removeIf(id int64, match func(*Cursor) bool) bool {
 	r.Mu.Unlock()
 	if idle {
 		c.It.Close()
+		c.Stats.End()
 	}
 	return true
 }

@@ -201,12 +201,13 @@ type Observation struct {
 	Usage      observe.Usage    // the counters of each collection, for top
 	IndexUse   catalog.IndexUse // the counters of each index, for $indexStats
 	Profiler   *observe.Profiler
+	QueryStats *observe.QueryStats // for $queryStats
 	FailPoints observe.FailPoints
 }
 
 func newObservation(o Options) Observation {
 	return Observation{
 		Log: observe.WithAllLevels(o.Log), Verbosity: observe.NewVerbosity(),
-		Profiler: observe.NewProfiler(o.Profiling), FailPoints: observe.NewFailPoints(),
+		Profiler: observe.NewProfiler(o.Profiling), QueryStats: observe.NewQueryStats(min(int64(limits.MemoryBytes()/100), 1<<30)), FailPoints: observe.NewFailPoints(),
 	}
 }

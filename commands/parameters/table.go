@@ -38,7 +38,7 @@ const metricsCollections = "metricsMaxCollections"
 func Table() []kernel.Parameter {
 	list := slices.Concat(kernel.LogParameters(), kernel.EstablishmentParameters(), kernel.TLSParameters(), []kernel.Parameter{kernel.FeatureVersionParameter()})
 	for _, of := range [][]parameter{
-		expiryParameters(), commandParameters(), memoryParameters(), serverParameters(), noEffectParameters(),
+		expiryParameters(), commandParameters(), memoryParameters(), queryStatsParameters(), serverParameters(), noEffectParameters(),
 	} {
 		for _, p := range of {
 			list = append(list, kernel.Parameter(p))

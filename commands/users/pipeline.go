@@ -26,7 +26,7 @@ func init() {
 		"$listSampledQueries": needOnCluster("listSampledQueries"),
 		"$listSessions":       mayListSessions,
 		"$planCacheStats":     needOnCollection("planCacheRead"),
-		"$queryStats":         needOnCluster("queryStatsRead"),
+		"$queryStats":         mayReadQueryStats,
 		"$querySettings":      needOnCluster("querySettings"),
 	}
 }
@@ -92,6 +92,15 @@ func mayListCatalog(c *kernel.Call, ns storage.Namespace, _ value.Doc) error {
 		}
 	}
 	return access.Need(c, auth.Cluster(), "listDatabases")
+}
+
+// mayReadQueryStats checks the privilege to see the names in the statistics of queries, or
+// hashes in their place.
+func mayReadQueryStats(c *kernel.Call, _ storage.Namespace, spec value.Doc) error {
+	if spec.Lookup("transformIdentifiers").Doc().Lookup("algorithm").Str() == "hmac-sha-256" {
+		return access.Need(c, auth.Cluster(), "queryStatsReadTransformed")
+	}
+	return access.Need(c, auth.Cluster(), "queryStatsRead")
 }
 
 // mayListClusterCatalog checks the privilege to list the collections of a database, or on

@@ -20,6 +20,7 @@ const (
 	MergeOnNullish
 	NULInNames
 	ClusterTimeOfSets
+	QueryStats
 
 	// Commands.
 	DropDatabaseSilent
@@ -42,6 +43,7 @@ var Changes = [changeCount]Row{
 	GeoNearWithoutDistance: {"8.1", false, "`$geoNear` without `distanceField`"},
 	MergeOnNullish:         {"8.1", true, "`$merge` on fields that are missing or null, unless the index is sparse"},
 	ClusterTimeOfSets:      {"8.2", false, "a query with `$$CLUSTER_TIME` is refused on a server that is no member of a replica set, whether or not it is evaluated"},
+	QueryStats:             {"8.2", false, "`$queryStats`, which 8.0 has with a feature flag alone"},
 	NULInNames:             {"8.1", false, "another code for a name with a NUL byte in `$unset`, before all others"},
 	StageArguments:         {"8.2", false, "`$currentOp` and `$lookup` check their arguments as commands do: other codes, null as if it were not there"},
 

@@ -46,7 +46,7 @@ var definitions = []stage.Definition{
 	{Name: "$planCacheStats", Parse: source.ParsePlanCacheStats, Flags: stage.Initial | stage.NotInTransaction},
 	{Name: "$project", Parse: flow.ParseProject, Flags: stage.InChangeStream, Update: true},
 	{Name: "$querySettings", Parse: source.ParseQuerySettings, Flags: stage.Initial | stage.NotInTransaction | stage.Collectionless},
-	{Name: "$queryStats", Parse: source.RefuseQueryStats, Flags: stage.Initial | stage.Collectionless | stage.Refused},
+	{Name: "$queryStats", Parse: source.ParseQueryStats, Flags: stage.Initial | stage.NotInTransaction | stage.Collectionless},
 	{Name: "$rankFusion", Parse: fusion.ParseRankFusion, Since: dialect.RankFusion},
 	{Name: "$redact", Parse: flow.ParseRedact, Flags: stage.InChangeStream},
 	{Name: "$replaceRoot", Parse: flow.ParseReplaceRoot, Flags: stage.InChangeStream, Update: true},

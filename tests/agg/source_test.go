@@ -84,7 +84,9 @@ func TestRefusedStages(t *testing.T) {
 	s.fails(31082, "c", `[{$search: {}}]`)
 	s.fails(31082, "c", `[{$vectorSearch: {}}]`)
 	s.fails(40324, "c", `[{$nosuch: {}}]`)
-	s.fails(224, "admin.1", `[{$queryStats: {}}]`)
+	s.gives("admin.1", `[{$queryStats: {}}]`, `[]`)
+	s.gives("admin.1", `[{$queryStats: {transformIdentifiers: {algorithm: "none"}}}]`, `[]`)
+	s.fails(73, "c", `[{$queryStats: {}}]`)
 }
 
 func TestSample(t *testing.T) {

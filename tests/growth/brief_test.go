@@ -160,6 +160,7 @@ const few = `
 	stage: $planCacheStats shapes
 	stage: $project one {<<"o.f#i": 1>>}
 	stage: $querySettings
+	stage: $queryStats shapes
 	stage: $redact levels
 	stage: $replaceWith one {<<y#i: 1>>}
 	stage: $unset one [<<"y#i">>]

@@ -44,6 +44,8 @@ func stageCases() []growth {
 		{name: "$listSessions sessions", run: `config: {aggregate: "system.sessions", pipeline: [{$listSessions: {allUsers: true}}], cursor: {batchSize: 1000000}}`},
 		{name: "$listSampledQueries", run: `admin: {aggregate: 1, pipeline: [{$listSampledQueries: {}}], cursor: {}}`},
 		{name: "$planCacheStats shapes", before: []string{`{find: "docs", filter: {v: 1, k: 2, x: 3}}`}, run: `{aggregate: "docs", pipeline: [{$planCacheStats: {}}], cursor: {batchSize: 1000000}}`},
+		{name: "$queryStats shapes", before: []string{`admin: {setParameter: 1, internalQueryStatsRateLimit: -1}`, `{find: "one", filter: {$or: [<<{y#i: 1}>>]}}`},
+			run: `admin: {aggregate: 1, pipeline: [{$queryStats: {}}], cursor: {batchSize: 1000000}}`},
 		{name: "$querySettings", run: `admin: {aggregate: 1, pipeline: [{$querySettings: {}}], cursor: {}}`},
 		{name: "$unwind behind $set", run: `{aggregate: "one", pipeline: [{$set: {y: {$range: [0, #n]}, r: 0, q: 0, w: 0, g: 0, e: 0, z: 0, o: 0, t: 0, t2: 0, s: 0, b: 0, p: 0, p2: 0}}, {$unwind: "$y"}, {$count: "n"}], cursor: {}}`},
 		{name: "$unwind and then $group", run: `{aggregate: "one", pipeline: [{$unwind: "$r"}, {$group: {_id: "$r", y: {$sum: "$v"}}}], cursor: {batchSize: 1000000}}`},

@@ -184,6 +184,7 @@ var boundedMaps = map[string]string{
 	"commands/observe.FailData.Commands":            "of one fail point, which only tests have",
 	"commands/observe.Metrics.commands":             "the commands that the program has; unknown ones are not counted",
 	"commands/observe.Profiler.databases":           "forgotten with dropDatabase; of absent databases maxAbsent, see Keep",
+	"commands/observe.QueryStats.entries":           "internalQueryStatsCacheSize; what was seen last stays",
 	"commands/observe.Usage.collections":            "forgotten with the collection, see kernel.forgetGone; absent names are not kept",
 	"commands/observe.Verbosity.levels":             "the components of the log",
 	"commands/oplog.Interest.verdicts":              "maxVerdicts, then it begins again",

@@ -306,6 +306,68 @@ func ParseQuerySettings(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	return fromHost(p, "$querySettings", v.Doc()), nil
 }
 
+// ParseQueryStats compiles $queryStats.
+func ParseQueryStats(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
+	const name = "$queryStats"
+	if !p.Scope.Dialect().Has(dialect.QueryStats) {
+		return nil, mongoerr.Newf(mongoerr.QueryFeatureNotAllowed, "%s is not allowed in the current configuration. You may need to enable the corresponding feature flag", name)
+	}
+	if v.Kind() != value.KindDocument {
+		return nil, mongoerr.Newf(mongoerr.FailedToParse, "%s value must be an object. Found: %s", name, v.Kind())
+	}
+	for k, f := range v.Doc().All() {
+		switch {
+		case k != "transformIdentifiers":
+			return nil, stage.UnknownField(name, k)
+		case f.IsNullish():
+		case f.Kind() != value.KindDocument:
+			return nil, stage.WrongType(name, k, f, "object")
+		default:
+			if err := checkTransform(name+"."+k, f.Doc()); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := checkOnAdmin(p, name); err != nil {
+		return nil, err
+	}
+	return fromHost(p, name, v.Doc()), nil
+}
+
+// checkTransform checks how $queryStats disguises names.
+func checkTransform(where string, d value.Doc) error {
+	for k, f := range d.All() {
+		switch {
+		case k != "algorithm" && k != "hmacKey":
+			return stage.UnknownField(where, k)
+		case f.IsNullish():
+		case k == "algorithm" && f.Kind() != value.KindString:
+			return stage.WrongType(where, k, f, "string")
+		case k == "algorithm" && f.Str() != "none" && f.Str() != "hmac-sha-256":
+			return mongoerr.Newf(mongoerr.BadValue, "Enumeration value '%s' for field '%s.algorithm' is not a valid value.", f.Str(), where)
+		case k == "hmacKey" && f.Kind() != value.KindBinary:
+			return stage.WrongType(where, k, f, "binData")
+		case k == "hmacKey":
+			if subtype, _ := f.Binary(); subtype != sensitiveBinary {
+				return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s.hmacKey' is the wrong binData type '%s', expected type 'sensitive'", where, binaryNames[subtype])
+			}
+		}
+	}
+	switch key := d.Lookup("hmacKey"); {
+	case d.Lookup("algorithm").IsNullish():
+		return stage.MissingField(where, "algorithm")
+	case d.Lookup("algorithm").Str() == "hmac-sha-256" && key.IsNullish():
+		return mongoerr.New(mongoerr.FailedToParse, "The 'hmacKey' parameter of the $queryStats stage must be specified when applying the hmac-sha-256 algorithm")
+	}
+	return nil
+}
+
+// binaryNames name the subtypes of binary data in messages, as far as clients use them.
+var binaryNames = map[byte]string{0: "general", 1: "function", 2: "byte(deprecated)", 3: "UUID(deprecated)", 4: "UUID", 5: "MD5", 6: "encrypt", 7: "column", 128: "Custom"}
+
+// sensitiveBinary is the subtype of binary data that is not shown in logs.
+const sensitiveBinary = 8
+
 // The stages that a standalone server refuses.
 
 // RefuseSearch refuses $search, $searchMeta and $vectorSearch.
@@ -321,11 +383,6 @@ func RefuseListSearchIndexes(*stage.Parser, value.Value) ([]stage.Stage, error) 
 func searchNotEnabled(what string) error {
 	return mongoerr.Newf(mongoerr.SearchNotEnabled, "Using %s additional configuration. Please connect to Atlas or an AtlasCLI local deployment to enable. "+
 		"For more information on how to connect, see https://dochub.mongodb.org/core/atlas-cli-deploy-local-reqs.", what)
-}
-
-// RefuseQueryStats refuses $queryStats.
-func RefuseQueryStats(*stage.Parser, value.Value) ([]stage.Stage, error) {
-	return nil, mongoerr.New(mongoerr.QueryFeatureNotAllowed, "$queryStats is not allowed in the current configuration. You may need to enable the corresponding feature flag")
 }
 
 // RefuseShardedDataDistribution refuses $shardedDataDistribution.
