@@ -11,7 +11,7 @@ import (
 )
 
 func TestNames(t *testing.T) {
-	if n := len(StageNames()); n != len(definitions)-6 {
+	if n := len(StageNames()); n != len(definitions)-5 {
 		t.Errorf("%d stages", n)
 	}
 	if n := len(group.Accumulators()); n != 25 {

@@ -54,6 +54,7 @@ var behind = map[string][2]string{
 	"$out":                         {"", "20: $out"},
 	"$planCacheStats":              {"40602: $planCacheStats", "20: $planCacheStats"},
 	"$querySettings":               {"40602: $querySettings", "20: $querySettings"},
+	"$queryStats":                  {"40602: $queryStats", "20: $queryStats"},
 	"$rankFusion":                  {"10170100: $rankFusion/$scoreFusion", "10170100: $rankFusion/$scoreFusion"},
 	"$sample":                      {"", "20: $sample"},
 	"$score":                       {"", "20: $score"},
@@ -74,7 +75,7 @@ func TestStagesBehindOthers(t *testing.T) {
 		}
 		o, firsts := stage.Options{DB: "test", Coll: "c"}, []string{`{"$match": {"b": 1}}`, `{"$changeStream": {}}`}
 		switch name {
-		case "$currentOp", "$listClusterCatalog", "$listLocalSessions", "$listSampledQueries": // need admin and no collection
+		case "$currentOp", "$listClusterCatalog", "$listLocalSessions", "$listSampledQueries", "$queryStats": // need admin and no collection
 			o, firsts = stage.Options{DB: "admin"}, []string{`{"$documents": []}`, `{"$changeStream": {"allChangesForCluster": true}}`}
 		case "$listSessions":
 			o = stage.Options{DB: "config", Coll: "system.sessions"}
