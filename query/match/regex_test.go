@@ -79,9 +79,9 @@ func TestRegexOperator(t *testing.T) {
 	refused(t, `{a: {$regex: "a\u0000b"}}`, mongoerr.BadValue, "Regular expression cannot contain an embedded null byte")
 	refused(t, `{a: {$regex: "ab", $options: "\u0000i"}}`, 51108, "invalid flag in regex options: \x00")
 	for _, filter := range []string{`{a: {$regex: "LONG"}}`, `{a: {$in: [{"$regularExpression": {pattern: "LONG", options: ""}}]}}`, `{$jsonSchema: {properties: {a: {pattern: "LONG"}}}}`, `{a: {$not: {$regex: "LONG"}}}`} {
-		compile(t, strings.ReplaceAll(filter, "LONG", "^"+strings.Repeat("y", 32763)))
+		compile(t, strings.ReplaceAll(filter, "LONG", "^"+strings.Repeat("y", 16383)))
 		for _, head := range []string{"^", "y", "(?:y)"} {
-			refused(t, strings.ReplaceAll(filter, "LONG", head+strings.Repeat("y", 32764)), 51091, "Regular expression is invalid: pattern string is longer than the limit set by the application")
+			refused(t, strings.ReplaceAll(filter, "LONG", head+strings.Repeat("y", 16384)), 51091, "Regular expression is invalid: pattern string is longer than the limit set by the application")
 		}
 	}
 	refused(t, `{a: {$regex: "a+(*COMMIT)b"}}`, 51091, "Regular expression is invalid: (*VERB) not recognized or malformed")

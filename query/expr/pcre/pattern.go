@@ -38,7 +38,7 @@ type Pattern struct {
 }
 
 // MaxPattern is the length of the longest pattern in bytes, as in mongod.
-const MaxPattern = 32764
+const MaxPattern = 16384
 
 var errTooLong = errors.New("pattern string is longer than the limit set by the application")
 
