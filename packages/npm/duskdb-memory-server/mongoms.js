@@ -126,7 +126,11 @@ function serverOptions({ instance = {}, binary = {}, spawn }, info, auth) {
   return {
     binary: binary.systemBinary, ip: info.ip, dbpath: info.dbPath, replSet: info.replSet, launchTimeout: instance.launchTimeout, spawn,
     now: instance.now, parameters: instance.parameters, logs: instance.logs,
-    args: [...(instance.auth && !auth ? ['--auth'] : []), ...(instance.args ?? [])],
+    args: [
+      ...(instance.auth && !auth ? ['--auth'] : []),
+      ...(/^8\.0(\.|$)/.test(binary.version) ? ['--mongodbVersion', '8.0'] : []),
+      ...(instance.args ?? []),
+    ],
     auth: auth && { username: auth.customRootName, password: auth.customRootPwd },
   };
 }

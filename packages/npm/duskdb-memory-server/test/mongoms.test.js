@@ -48,6 +48,13 @@ test('options of the instance', async (t) => {
   assert.equal((await server.runPass()).ttl, 0);
 });
 
+test('the version of the binary', async (t) => {
+  const versionOf = async (opts) => (await (await create(t, opts)).command({ buildInfo: 1 })).version;
+  assert.match(await versionOf({ binary: { version: '8.0.4' } }), /^8\.0\./);
+  assert.match(await versionOf({ binary: { version: '7.0.14' } }), /^8\.2\./);
+  assert.match(await versionOf({}), /^8\.2\./);
+});
+
 test('a port that is taken', async (t) => {
   const taken = net.createServer();
   await new Promise((resolve) => { taken.listen(0, '127.0.0.1', resolve); });
