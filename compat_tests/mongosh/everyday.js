@@ -5,7 +5,7 @@ const shop = db.getSiblingDB('shop');
 check('identity', () => {
   assert.match(db.version(), /^8\.2\./);
   assert.equal(db.hello().isWritablePrimary, true);
-  assert.equal(db.hello().maxWireVersion, 25);
+  assert.equal(db.hello().maxWireVersion, 27);
   assert.equal(db.runCommand({ ping: 1 }).ok, 1);
 });
 
