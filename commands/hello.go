@@ -47,7 +47,9 @@ func runHello(c *kernel.Call) error {
 	if c.Exhaust && a.TopologyVersion != nil {
 		c.Response.Next = nextHello(c, version)
 	}
-	b.Bool("helloOk", true)
+	if a.HelloOk {
+		b.Bool("helloOk", true)
+	}
 	if c.Cmd.Name == "hello" {
 		b.Bool("isWritablePrimary", primary)
 	} else {

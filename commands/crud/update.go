@@ -76,8 +76,9 @@ func runUpdate(c *kernel.Call) error {
 		return err
 	}
 	c.Svc.Metrics.Document.Updated.Add(modified)
-	c.Reply.Int32("n", int32(w.N)).Int32("nModified", int32(modified))
+	c.Reply.Int32("n", int32(w.N))
 	replyUpserted(c, upserted)
+	c.Reply.Int32("nModified", int32(modified))
 	c.LeavesNothing()
 	w.Finish()
 	return nil

@@ -24,14 +24,19 @@ func PlanCacheStats(c *kernel.Call, pc *catalog.PlanCache) (docs []value.Doc) {
 	}
 	pc.Mu.RUnlock()
 	slices.SortFunc(entries, func(a, b catalog.CachedPlan) int { return int(a.Created - b.Created) })
-	host, _ := os.Hostname()
 	for i := range entries {
 		b := value.NewBuilder()
 		entries[i].Append(b)
-		b.String("host", host+":"+strconv.Itoa(int(LocalPort(c))))
+		b.String("host", LocalHost(c))
 		docs = append(docs, b.Doc())
 	}
 	return docs
+}
+
+// LocalHost is the server as "host:port", by its host's name and the port the client connected to.
+func LocalHost(c *kernel.Call) string {
+	host, _ := os.Hostname() // "" if it has no name
+	return net.JoinHostPort(host, strconv.Itoa(int(LocalPort(c))))
 }
 
 // LocalPort is the port the client connected to.

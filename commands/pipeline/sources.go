@@ -3,7 +3,6 @@ package pipeline
 import (
 	"crypto/sha256"
 	"math"
-	"os"
 
 	"github.com/duskdb/duskdb/commands/access"
 	"github.com/duskdb/duskdb/commands/catalog"
@@ -46,10 +45,9 @@ func OpenCollStats(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, er
 		return nil, mongoerr.Newf(mongoerr.NamespaceNotFound, "Unable to retrieve storageStats in $collStats stage :: caused by :: Collection [%s] not found.", ns)
 	}
 	b := value.NewBuilder()
-	hostName, _ := os.Hostname()
 	b.String("ns", ns.String())
 	appendShard(c, b)
-	b.String("host", hostName).Date("localTime", c.Now)
+	b.String("host", exec.LocalHost(c)).Date("localTime", c.Now)
 	if v, ok := s.Spec.Get("latencyStats"); ok {
 		b.StartDocument("latencyStats")
 		u, histograms := c.Svc.Usage.Find(ns.String()), v.Doc().Lookup("histograms").Truthy()
@@ -117,12 +115,11 @@ func OpenIndexStats(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, e
 			return nil, err
 		}
 	}
-	hostName, _ := os.Hostname()
 	var docs []value.Doc
 	for _, spec := range catalog.Of(info).Listed {
 		use := c.Svc.IndexUse.Of(info, spec.Name, c.Now)
 		b := value.NewBuilder()
-		b.String("name", spec.Name).Document("key", spec.Key).String("host", hostName)
+		b.String("name", spec.Name).Document("key", spec.Key).String("host", exec.LocalHost(c))
 		b.StartDocument("accesses").Int64("ops", use.Ops.Load()).Date("since", use.Since).End()
 		appendShard(c, b)
 		b.Document("spec", spec.Doc())

@@ -29,8 +29,8 @@ func TestRetryableWrites(t *testing.T) {
 		},
 		"upsert": {
 			write: `{"update": "c", "updates": [{"q": {"_id": 7}, "u": {"$inc": {"n": 1}}, "upsert": true}]}`,
-			want:  `{"n": 1, "nModified": 0, "upserted": [{"index": 0, "_id": 7}], "ok": 1.0}`,
-			retry: `{"n": 1, "nModified": 0, "upserted": [{"index": 0, "_id": 7}], "retriedStmtIds": [0], "ok": 1.0}`,
+			want:  `{"n": 1, "upserted": [{"index": 0, "_id": 7}], "nModified": 0, "ok": 1.0}`,
+			retry: `{"n": 1, "upserted": [{"index": 0, "_id": 7}], "nModified": 0, "retriedStmtIds": [0], "ok": 1.0}`,
 		},
 		"delete": {
 			setup: `{"insert": "c", "documents": [{"a": 1}, {"a": 1}]}`,

@@ -102,7 +102,7 @@ func TestJudgedAgain(t *testing.T) {
 			command: `{"update": "c", "updates": [{"q": {"_id": 7, ` + whereOne + `}, "u": {"$set": {"x": 1}}, "upsert": true}]}`,
 			setup:   `{"insert": "c", "documents": [{"_id": 7, "a": 1}]}`,
 			at:      2, meanwhile: `{"delete": "c", "deletes": [{"q": {"_id": 7}, "limit": 1}]}`,
-			want: `{"n": 1, "nModified": 0, "upserted": [{"index": 0, "_id": 7}], "ok": 1.0}`, left: `[{"_id": 7, "x": 1}]`, prints: 2,
+			want: `{"n": 1, "upserted": [{"index": 0, "_id": 7}], "nModified": 0, "ok": 1.0}`, left: `[{"_id": 7, "x": 1}]`, prints: 2,
 		},
 		"pipeline update by _id": {
 			command: `{"update": "c", "updates": [{"q": {"_id": 1}, "u": [{"$set": {"x": ` + tenfold + `}}]}]}`,

@@ -291,7 +291,7 @@ func checkVariableRead(name string) error {
 		return mongoerr.New(mongoerr.FailedToParse, "empty variable names are not allowed")
 	}
 	if c := name[0]; (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c < 0x80 {
-		return mongoerr.Newf(mongoerr.FailedToParse, "'%s' starts with an invalid character for a variable name", name)
+		return mongoerr.Newf(mongoerr.FailedToParse, "'%s' starts with an invalid character for a user variable name", name)
 	}
 	return checkVariableRest(name)
 }

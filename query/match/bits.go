@@ -2,9 +2,10 @@ package match
 
 import (
 	"encoding/binary"
-	"math"
 	"strconv"
 	"strings"
+
+	"github.com/cockroachdb/apd/v3"
 
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/expr"
@@ -69,6 +70,9 @@ func (n *Bits) matchValue(_ *expr.Env, v value.Value, _ *int) (bool, error) {
 		}
 		return n.testBinary(data), nil
 	}
+	if d := v; d.Kind() == value.KindDecimal && d.Decimal().IsFinite() {
+		v = value.DecimalValue(d.Decimal().RoundTo(0, apd.RoundHalfEven)) // mongod looks for fractions of doubles only
+	}
 	word, ok := v.AsInt64() // no fractions, and only 64-bit integers
 	if !ok {
 		return false, nil
@@ -125,7 +129,7 @@ func (n *Bits) appendOperator(b *value.Builder) {
 // parseBits returns the parser of one of the $bits operators.
 func parseBits(op BitsOp) fieldParser {
 	return func(_ *parser, path value.Path, _ value.Doc, e element) (Node, error) {
-		positions, err := bitPositions(e)
+		positions, err := bitPositions(path, e)
 		if err != nil {
 			return nil, err
 		}
@@ -142,7 +146,7 @@ func parseBits(op BitsOp) fieldParser {
 }
 
 // bitPositions reads a mask (number or binary data) or a list of positions.
-func bitPositions(e element) (positions []uint32, err error) {
+func bitPositions(path value.Path, e element) (positions []uint32, err error) {
 	switch {
 	case e.v.Kind() == value.KindArray:
 		return listedPositions(e.v.Doc())
@@ -168,7 +172,7 @@ func bitPositions(e element) (positions []uint32, err error) {
 		}
 		return positions, nil
 	}
-	return nil, mongoerr.Newf(mongoerr.BadValue, "%s takes an Array, a number, or a BinData but received: %v", e.name, e)
+	return nil, mongoerr.Newf(mongoerr.BadValue, "%s takes an Array, a number, or a BinData but received: %v", path.String(), e)
 }
 
 // listedPositions reads a list of bit positions, which must be whole numbers
@@ -177,24 +181,9 @@ func listedPositions(list value.Doc) (positions []uint32, err error) {
 	it := list.Iter()
 	for it.Next() {
 		e := element{it.Key(), it.Value()}
-		bad := func(what string) ([]uint32, error) {
-			return nil, mongoerr.Newf(mongoerr.BadValue, "bit positions %s: %v", what, e)
-		}
-		if !e.v.IsNumber() {
-			return bad("must be an integer but got")
-		}
-		if e.v.IsNaN() {
-			return bad("cannot take a NaN")
-		}
-		if f := e.v.AsDouble(); f > math.MaxInt32 || f < math.MinInt32 {
-			return bad("cannot be represented as a 32-bit signed integer")
-		}
-		n, ok := e.v.AsInt64()
-		if !ok {
-			return bad("must be an integer but got")
-		}
-		if n < 0 {
-			return bad("must be >= 0 but got")
+		n, err := natural32(e)
+		if err != nil {
+			return nil, mongoerr.Newf(mongoerr.BadValue, "Failed to parse bit position. %s", mongoerr.From(err).Message)
 		}
 		positions = append(positions, uint32(n))
 	}

@@ -175,11 +175,14 @@ func TestBits(t *testing.T) {
 		{`{a: {$bitsAllSet: {"$binary": {base64: "MA==", subType: "00"}}}}`, []string{`{a: 54}`}, []string{`{a: 20}`}},
 		{`{a: {$bitsAllSet: 0}}`, []string{`{a: 20}`}, []string{`{a: "x"}`}},
 		{`{a: {$bitsAnySet: 0}}`, nil, []string{`{a: 20}`}},
+		// A decimal's fraction is rounded away; a double with one, or what is no integer of 64 bits, never matches.
+		{`{a: {$bitsAllSet: 42}}`, []string{`{a: {"$numberDecimal": "42.13"}}`, `{a: {"$numberDecimal": "41.5"}}`}, []string{`{a: 42.13}`, `{a: {"$numberDecimal": "41.4"}}`}},
+		{`{a: {$bitsAllClear: 1}}`, []string{`{a: {"$numberDecimal": "-0.5"}}`}, []string{`{a: {"$numberDecimal": "NaN"}}`, `{a: {"$numberDecimal": "Infinity"}}`, `{a: {"$numberDecimal": "1E+30"}}`, `{a: -0.5}`}},
 	})
 	refused(t, `{a: {$bitsAllSet: -1}}`, mongoerr.FailedToParse, "Expected a non-negative number in: $bitsAllSet: -1")
 	refused(t, `{a: {$bitsAllSet: 1.5}}`, mongoerr.FailedToParse, "Expected an integer: $bitsAllSet: 1.5")
-	refused(t, `{a: {$bitsAllSet: "x"}}`, mongoerr.BadValue, `$bitsAllSet takes an Array, a number, or a BinData but received: $bitsAllSet: "x"`)
-	refused(t, `{a: {$bitsAllSet: ["x"]}}`, mongoerr.BadValue, `bit positions must be an integer but got: 0: "x"`)
-	refused(t, `{a: {$bitsAllSet: [-1]}}`, mongoerr.BadValue, "bit positions must be >= 0 but got: 0: -1")
-	refused(t, `{a: {$bitsAllSet: [1.5]}}`, mongoerr.BadValue, "bit positions must be an integer but got: 0: 1.5")
+	refused(t, `{a: {$bitsAllSet: "x"}}`, mongoerr.BadValue, `a takes an Array, a number, or a BinData but received: $bitsAllSet: "x"`)
+	refused(t, `{a: {$bitsAllSet: ["x"]}}`, mongoerr.BadValue, `Failed to parse bit position. Expected a number in: 0: "x"`)
+	refused(t, `{a: {$bitsAllSet: [-1]}}`, mongoerr.BadValue, "Failed to parse bit position. Expected a non-negative number in: 0: -1")
+	refused(t, `{a: {$bitsAllSet: [1.5]}}`, mongoerr.BadValue, "Failed to parse bit position. Expected an integer: 0: 1.5")
 }
