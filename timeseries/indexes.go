@@ -47,8 +47,8 @@ func (o *Options) BucketKey(key value.Doc) (value.Doc, error) {
 		if !v.IsNumber() {
 			return nil, o.badKey(key, path, v)
 		}
-		if strings.HasPrefix(path, "$**") || strings.HasSuffix(path, ".$**") {
-			return nil, mongoerr.Newf(mongoerr.CannotCreateIndex, "BadValue: Invalid index spec for time-series collection: %s. Wildcard indexes are only supported on the metaField", key)
+		if path == "$**" || strings.HasSuffix(path, ".$**") { // a measurement is a minimum and a maximum in the bucket
+			return nil, mongoerr.New(7246201, "Index Key can contain only one wildcard index field")
 		}
 		first, second := minPrefix, maxPrefix
 		if v.AsDouble() < 0 {

@@ -68,16 +68,25 @@ func ClusterParameter(d dialect.Dialect, name string) (p clusterParameter, ok bo
 }
 
 func checkStreamOptions(d value.Doc) error {
+	const path, missing = "BSON field 'changeStreamOptions.", " is missing but a required field"
+	unread := func(reason string) error { // mongod hides the codes of these
+		return mongoerr.New(mongoerr.BadValue, "Failed parsing new changeStreamOptions value"+reason)
+	}
 	images := d.Lookup("preAndPostImages")
-	if images.Kind() != value.KindDocument {
-		return mongoerr.Newf(mongoerr.BadValue, "changeStreamOptions.preAndPostImages must be an object, found %s", images.Kind())
+	switch {
+	case images.IsMissing():
+		return unread(path + "preAndPostImages'" + missing)
+	case images.Kind() != value.KindDocument:
+		return unread("invalid parameter: expected an object (preAndPostImages)")
 	}
 	switch v := images.Doc().Lookup("expireAfterSeconds"); {
-	case v.Kind() == value.KindString && v.Str() == "off", v.IsMissing():
+	case v.IsMissing():
+		return unread(path + "expireAfterSeconds'" + missing)
+	case v.Kind() == value.KindString && v.Str() == "off":
 	case v.Kind() == value.KindString:
 		return mongoerr.New(mongoerr.BadValue, "Non-numeric value of 'expireAfterSeconds' should be 'off'")
 	case !v.IsNumber():
-		return args.WrongType("changeStreamOptions.preAndPostImages", "expireAfterSeconds", v, "string, long, int, decimal, double")
+		return unread(path + "preAndPostImages.expireAfterSeconds' is the wrong type '" + v.Kind().String() + "', expected types '[string, long, int, decimal, double]'")
 	case v.SafeInt64() <= 0:
 		return mongoerr.New(mongoerr.BadValue, "Numeric value of 'expireAfterSeconds' should be positive")
 	}

@@ -248,15 +248,17 @@ func TestParametersTakeEffect(t *testing.T) {
 func TestChecksOfClusterParameters(t *testing.T) {
 	t.Parallel()
 	const types = "'[long, int, decimal, double]'"
+	const unread = "BadValue: Failed parsing new changeStreamOptions value"
 	for _, tt := range []struct{ name, d, err string }{
 		{"changeStreamOptions", `{preAndPostImages: {expireAfterSeconds: "off"}}`, ""},
 		{"changeStreamOptions", `{preAndPostImages: {expireAfterSeconds: 1}}`, ""},
-		{"changeStreamOptions", `{preAndPostImages: {}}`, ""},
+		{"changeStreamOptions", `{preAndPostImages: {}}`, unread + "BSON field 'changeStreamOptions.expireAfterSeconds' is missing but a required field"},
+		{"changeStreamOptions", `{}`, unread + "BSON field 'changeStreamOptions.preAndPostImages' is missing but a required field"},
 		{"changeStreamOptions", `{preAndPostImages: {expireAfterSeconds: "on"}}`, "BadValue: Non-numeric value of 'expireAfterSeconds' should be 'off'"},
 		{"changeStreamOptions", `{preAndPostImages: {expireAfterSeconds: 0}}`, "BadValue: Numeric value of 'expireAfterSeconds' should be positive"},
 		{"changeStreamOptions", `{preAndPostImages: {expireAfterSeconds: -5}}`, "BadValue: Numeric value of 'expireAfterSeconds' should be positive"},
-		{"changeStreamOptions", `{preAndPostImages: {expireAfterSeconds: true}}`, "TypeMismatch: BSON field 'changeStreamOptions.preAndPostImages.expireAfterSeconds' is the wrong type 'bool', expected types '[string, long, int, decimal, double]'"},
-		{"changeStreamOptions", `{preAndPostImages: 1}`, "BadValue: *"},
+		{"changeStreamOptions", `{preAndPostImages: {expireAfterSeconds: true}}`, unread + "BSON field 'changeStreamOptions.preAndPostImages.expireAfterSeconds' is the wrong type 'bool', expected types '[string, long, int, decimal, double]'"},
+		{"changeStreamOptions", `{preAndPostImages: 1}`, unread + "invalid parameter: expected an object (preAndPostImages)"},
 		{"changeStreams", `{}`, ""},
 		{"changeStreams", `{expireAfterSeconds: null}`, ""},
 		{"changeStreams", `{expireAfterSeconds: 1}`, ""},

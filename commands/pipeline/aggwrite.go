@@ -33,9 +33,7 @@ func (h *Environment) Out(_ *agg.Exec, t agg.OutTarget) (agg.OutWriter, error) {
 	}
 	m := catalog.Of(old)
 	switch {
-	case m.Kind == catalog.View && t.TimeSeries != nil:
-		return nil, mongoerr.New(7268703, "Cannot create a time-series collection from a non time-series view.")
-	case m.Kind == catalog.View:
+	case m.Kind == catalog.View && t.TimeSeries == nil:
 		return nil, catalog.NotOnView(ns)
 	case m.Kind == catalog.TimeSeries || t.TimeSeries != nil:
 		return h.outTimeSeries(ns, old, t)

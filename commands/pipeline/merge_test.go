@@ -114,7 +114,7 @@ func TestOutFails(t *testing.T) {
 		{DB: "test", Command: out(`{$set: {a: "$_id"}}, {$out: "to"}`), Code: 121},
 		{DB: "test", Command: out(`{$out: "capped"}`), Code: 17152, Text: "PlanExecutor error during aggregation :: caused by :: namespace 'test.capped' is capped so it can't be used for $out"},
 		{DB: "test", Command: out(`{$out: "v"}`), Code: 166},
-		{DB: "test", Command: out(`{$out: {db: "test", coll: "v", timeseries: {timeField: "t"}}}`), Code: 7268703},
+		{DB: "test", Command: out(`{$out: {db: "test", coll: "v", timeseries: {timeField: "t"}}}`), Code: 7268700},
 		{DB: "test", Command: out(`{$out: {db: "test", coll: "ts", timeseries: {timeField: "t", metaField: "m"}}}`), Code: 7406103},
 		{DB: "test", Command: out(`{$out: {db: "test", coll: "new", timeseries: {timeField: "a.b"}}}`), Code: 72},
 		{DB: "test", Command: out(`{$out: "ts"}`), Code: 2}, // no time

@@ -25,7 +25,7 @@ func (h *Environment) outTimeSeries(ns storage.Namespace, old *storage.Info, t a
 			return nil, err
 		}
 		if old != nil && catalog.Of(old).Kind != catalog.TimeSeries {
-			return nil, mongoerr.New(7268700, "Cannot create a time-series collection from a non time-series collection.")
+			return nil, mongoerr.New(7268700, "Cannot create a time-series collection from a non time-series collection or view.")
 		}
 		if old != nil && catalog.Of(old).Series.Doc().String() != series.Doc().String() {
 			return nil, mongoerr.Newf(7406103, "Time-series options inputted must match the existing time-series collection. Received: %sFound: %s",

@@ -64,9 +64,9 @@ func TestOutTimeSeries(t *testing.T) {
 	s.gives("w", out, `[]`)
 	s.gives("ts", `[{$match: {"m.s": 1}}, {$group: {_id: "$m.s", n: {$sum: 1}, v: {$max: "$v"}}}]`, `[{_id: 1, n: 2, v: 20}]`)
 	s.ok(`{create: "plain"}`)
-	s.says(7268700, "PlanExecutor error during aggregation :: caused by :: Cannot create a time-series collection from a non time-series collection.", "w", `[{$out: {db: "test", coll: "plain", timeseries: {timeField: "t"}}}]`)
+	s.says(7268700, "PlanExecutor error during aggregation :: caused by :: Cannot create a time-series collection from a non time-series collection or view.", "w", `[{$out: {db: "test", coll: "plain", timeseries: {timeField: "t"}}}]`)
 	s.ok(`{create: "lens", viewOn: "w", pipeline: []}`)
-	s.fails(7268703, "w", `[{$out: {db: "test", coll: "lens", timeseries: {timeField: "t"}}}]`)
+	s.fails(7268700, "w", `[{$out: {db: "test", coll: "lens", timeseries: {timeField: "t"}}}]`)
 	s.fails(7406103, "w", `[{$out: {db: "test", coll: "ts", timeseries: {timeField: "other", metaField: "m"}}}]`)
 }
 
