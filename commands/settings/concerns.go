@@ -3,6 +3,8 @@ package settings
 import (
 	"slices"
 
+	"github.com/google/uuid"
+
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/concern"
@@ -10,6 +12,7 @@ import (
 	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/internal/mongoerr"
+	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -239,7 +242,30 @@ func runSetFCV(c *kernel.Call) error {
 	if _, ok := spoken.As(a.Version); !ok {
 		return mongoerr.Newf(5147403, "cannot set featureCompatibilityVersion to '%s' while featureCompatibilityVersion is '%s'", a.Version, c.Svc.Dialect().FeatureVersion())
 	}
+	if a.Version != spoken.FeatureVersion() {
+		if err := checkDowngrade(c); err != nil {
+			return err
+		}
+	}
 	return c.PutSetting(kernel.VersionNamespace, kernel.FeatureVersionDoc(a.Version))
+}
+
+// checkDowngrade refuses to lower the feature compatibility version while a collection has
+// what the older version does not know.
+func checkDowngrade(c *kernel.Call) error {
+	return c.View(func(tx storage.Tx) error {
+		infos, err := catalog.List(tx, "")
+		if err != nil {
+			return err
+		}
+		for _, info := range infos {
+			if catalog.Of(info).ValidationAction == "errorAndLog" {
+				return mongoerr.Newf(mongoerr.CannotDowngrade, "Cannot downgrade the cluster when there are collections with 'errorAndLog' validation action. "+
+					"Please unset the option or drop the collection(s) before downgrading. First detected collection with 'errorAndLog' enabled: %s (UUID: %s).", info.Namespace, uuid.UUID(info.UUID))
+			}
+		}
+		return nil
+	})
 }
 
 // confirmFCV is the error of a change that nobody has confirmed.

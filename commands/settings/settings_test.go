@@ -3,6 +3,7 @@ package settings_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -251,6 +252,21 @@ func TestFeatureCompatibilityVersionIsStored(t *testing.T) {
 		if stored != `{ _id: "featureCompatibilityVersion", version: "`+version+`" }` {
 			t.Errorf("stored: %s", stored)
 		}
+	}
+}
+
+// What the older version does not know must go before.
+func TestFeatureCompatibilityVersionIsNotLowered(t *testing.T) {
+	h := harness.New(t)
+	h.OK(`{create: "c", validator: {a: 1}, validationAction: "errorAndLog"}`)
+	reply := h.Admin(`{setFeatureCompatibilityVersion: "8.0", confirm: true}`)
+	if reply.Lookup("code").Int32() != 332 || !strings.Contains(reply.Lookup("errmsg").Str(), "First detected collection with 'errorAndLog' enabled: test.c (UUID: ") {
+		t.Error(reply)
+	}
+	h.Admin(`{setFeatureCompatibilityVersion: "8.2", confirm: true}`)
+	h.OK(`{collMod: "c", validationAction: "warn"}`)
+	if reply := h.Admin(`{setFeatureCompatibilityVersion: "8.0", confirm: true}`); !reply.Lookup("ok").Truthy() {
+		t.Error(reply)
 	}
 }
 
