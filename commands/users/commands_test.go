@@ -21,7 +21,9 @@ func TestUserAndRoleErrors(t *testing.T) {
 	}{
 		{`{"createUser": "ann", "pwd": "p", "roles": []}`, 51003, `User "ann@test" already exists`},
 		{`{"createUser": "bob", "pwd": "p"}`, 40414, "BSON field 'createUser.roles' is missing but a required field"},
-		{`{"createUser": "bob", "pwd": "", "roles": []}`, 50687, "Password cannot be empty"},
+		{`{"createUser": "bob", "pwd": "", "roles": []}`, 50687, "Error preflighting UTF-8 conversion: U_STRING_NOT_TERMINATED_WARNING"},
+		{`{"createUser": "bob", "pwd": "a\u0007b", "roles": []}`, 50692, "Error preflighting normalization: U_STRINGPREP_PROHIBITED_ERROR"},
+		{`{"createUser": "bob", "pwd": "\u05d0a\u05d0", "roles": []}`, 50692, "Error preflighting normalization: U_STRINGPREP_CHECK_BIDI_ERROR"},
 		{`{"createUser": "bob", "pwd": 1, "roles": []}`, 14, "BSON field 'createUser.pwd' is the wrong type 'int', expected type 'string'"},
 		{`{"createUser": "bob", "roles": []}`, 2, "Must provide a 'pwd' field"},
 		{`{"createUser": "bob", "pwd": "p", "roles": [], "fly": 1}`, 40415, "BSON field 'createUser.fly' is an unknown field."},
@@ -48,6 +50,15 @@ func TestUserAndRoleErrors(t *testing.T) {
 		{`{"rolesInfo": 1, "showPrivileges": "asUserFragment"}`, 20, "Cannot get user fragment for all roles in a database"},
 		{`{"rolesInfo": 1, "showPrivileges": "x"}`, 9, "asUserFragment"},
 		{`{"rolesInfo": 2}`, 2, "argument"},
+		{`{"rolesInfo": true}`, 2, "RoleName must be either a string or an object"},
+		{`{"rolesInfo": {"role": "r"}}`, 2, "RoleName must contain a field named: db"},
+		{`{"usersInfo": null}`, 2, "UserName must be either a string or an object"},
+		{`{"usersInfo": {"user": "ann"}}`, 2, "UserName must contain a field named: db"},
+		{`{"usersInfo": [{"db": "test"}]}`, 2, "UserName must contain a field named: user"},
+		{`{"usersInfo": {"user": 1, "db": "test"}}`, 2, "UserName must contain a string field named: user. But, has type int"},
+		{`{"usersInfo": {"user": "ann", "db": false}}`, 2, "UserName must contain a string field named: db. But, has type bool"},
+		{`{"usersInfo": {"user": "ann", "user": "bob", "db": "test"}}`, 2, "UserName has more than one field named: user"},
+		{`{"usersInfo": {"user": "ann", "db": "test", "x": 1}}`, 2, "UserName contains an unknown field named: 'x"},
 		{`{"invalidateUserCache": 1}`, 13, "invalidateUserCache may only be run against the admin database."},
 	} {
 		code, reply := h.CodeOf("test", tc.command)

@@ -32,7 +32,7 @@ func askedFor(c *kernel.Call, key string, v value.Value) (a asked, err error) {
 		return a, nil
 	case v.Kind() == value.KindArray:
 		for e := range v.Doc().Values() {
-			n, err := auth.ParseName(c.Cmd.Name, key, e, c.DB)
+			n, err := auth.ReadName(key, e, c.DB)
 			if err != nil {
 				return a, err
 			}
@@ -49,7 +49,7 @@ func askedFor(c *kernel.Call, key string, v value.Value) (a asked, err error) {
 		a.every = true
 		return a, nil
 	}
-	n, err := auth.ParseName(c.Cmd.Name, key, v, c.DB)
+	n, err := auth.ReadName(key, v, c.DB)
 	a.names = []auth.Name{n}
 	return a, err
 }

@@ -40,7 +40,7 @@ func password(text *string, digest *bool, mechanisms []string) (*auth.Password, 
 		return nil, nil
 	}
 	if *text == "" {
-		return nil, mongoerr.New(50687, "Password cannot be empty")
+		return nil, mongoerr.New(50687, "Error preflighting UTF-8 conversion: U_STRING_NOT_TERMINATED_WARNING")
 	}
 	return &auth.Password{Text: *text, Digested: digest != nil && !*digest, Mechanisms: mechanisms}, nil
 }

@@ -147,7 +147,11 @@ func secretFor(mechanism, user string, p Password) (string, error) {
 	}
 	prepared, err := stringprep.SASLprep.Prepare(p.Text)
 	if err != nil {
-		return "", mongoerr.Newf(mongoerr.BadValue, "Error preparing the password: %v", err)
+		reason := "PROHIBITED"
+		if !strings.HasPrefix(err.Error(), "prohibited") { // right-to-left text that does not stay so
+			reason = "CHECK_BIDI"
+		}
+		return "", mongoerr.Newf(50692, "Error preflighting normalization: U_STRINGPREP_%s_ERROR", reason)
 	}
 	return prepared, nil
 }

@@ -50,7 +50,7 @@ func parseNames(field, key string, array value.Doc, db string) ([]Name, error) {
 	names := []Name{}
 	seen := map[Name]bool{}
 	for v := range array.Values() {
-		n, err := ParseName(field, key, v, db)
+		n, err := parseName(field, key, v, db)
 		if err != nil {
 			return nil, err
 		}
@@ -62,8 +62,8 @@ func parseNames(field, key string, array value.Doc, db string) ([]Name, error) {
 	return names, nil
 }
 
-// ParseName reads one name, a string or {user or role, db}.
-func ParseName(field, key string, v value.Value, db string) (Name, error) {
+// parseName reads one name, a string or {user or role, db}.
+func parseName(field, key string, v value.Value, db string) (Name, error) {
 	switch v.Kind() {
 	case value.KindString:
 		return Name{Name: strings.Clone(v.Str()), DB: db}, nil
@@ -85,6 +85,40 @@ func ParseName(field, key string, v value.Value, db string) (Name, error) {
 		return Name{Name: strings.Clone(name.Str()), DB: strings.Clone(of.Str())}, nil
 	}
 	return Name{}, mongoerr.Newf(mongoerr.BadValue, "%s values in '%s' must be strings or objects", key, field)
+}
+
+// ReadName reads the name of a user or a role that a client asks about: a string, or
+// {user or role, db}, which has no other field if it is a user. key is "user" or "role".
+func ReadName(key string, v value.Value, db string) (n Name, err error) {
+	title := strings.ToUpper(key[:1]) + key[1:] + "Name"
+	switch v.Kind() {
+	case value.KindString:
+		return Name{Name: strings.Clone(v.Str()), DB: db}, nil
+	case value.KindDocument:
+	default:
+		return n, mongoerr.Newf(mongoerr.BadValue, "%s must be either a string or an object", title)
+	}
+	parts := map[string]*string{key: &n.Name, "db": &n.DB}
+	given := map[string]bool{}
+	for name, part := range v.Doc().All() {
+		switch {
+		case parts[name] == nil && key == "user":
+			return n, mongoerr.Newf(mongoerr.BadValue, "%s contains an unknown field named: '%s", title, name)
+		case parts[name] == nil:
+			continue
+		case part.Kind() != value.KindString:
+			return n, mongoerr.Newf(mongoerr.BadValue, "%s must contain a string field named: %s. But, has type %s", title, name, part.Kind())
+		case given[name]:
+			return n, mongoerr.Newf(mongoerr.BadValue, "%s has more than one field named: %s", title, name)
+		}
+		given[name], *parts[name] = true, strings.Clone(part.Str())
+	}
+	for _, name := range []string{key, "db"} {
+		if !given[name] {
+			return n, mongoerr.Newf(mongoerr.BadValue, "%s must contain a field named: %s", title, name)
+		}
+	}
+	return n, nil
 }
 
 // appendNames writes an array of {role, db}.
