@@ -169,6 +169,10 @@ func (c *conn) serveQuery(m *wire.Query) bool {
 		c.replyError(m, errOpQuery)
 		return true
 	}
+	if err := checkLegacyForm(m, body); err != nil {
+		c.replyError(m, err)
+		return true
+	}
 	start := len(c.out.B)
 	out := wire.BeginReply(c.out.B, c.nextID(), m.Header.RequestID, wire.AwaitCapable)
 	req := commands.Request{Body: body, Legacy: true, DB: db, Bytes: int(m.Header.Length)}
@@ -179,6 +183,19 @@ func (c *conn) serveQuery(m *wire.Query) bool {
 	c.out.B = wire.FinishReply(out, start)
 	c.srv.service.CountNetwork(req.Bytes, len(c.out.B)-start)
 	return !res.Close
+}
+
+// checkLegacyForm refuses what no command by OP_QUERY may have.
+func checkLegacyForm(m *wire.Query, body value.Doc) error {
+	switch {
+	case m.Flags&wire.Exhaust != 0:
+		return mongoerr.Newf(18527, "The 'exhaust' OP_QUERY flag is invalid for commands: %s %s", m.Collection, m.Doc)
+	case m.Return != 1 && m.Return != -1:
+		return mongoerr.Newf(16979, "Bad numberToReturn (%d) for $cmd type ns - can only be 1 or -1", m.Return)
+	case body.Has("$db"):
+		return mongoerr.New(40621, "$db is not allowed in OP_QUERY requests")
+	}
+	return nil
 }
 
 // reject replies to a message that could not be read. It reports whether the

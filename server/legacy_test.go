@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"encoding/binary"
 	"net"
 	"strings"
 	"testing"
@@ -34,17 +35,23 @@ func (l *legacy) ask(db string, command value.Doc) value.Doc {
 func (l *legacy) query(ns string, command value.Doc) value.Doc {
 	l.Helper()
 	b := append(wire.BeginQuery(nil, 1, 0, ns), command...)
-	if _, err := l.nc.Write(wire.FinishQuery(b, 0)); err != nil {
+	return l.exchange(wire.FinishQuery(b, 0))
+}
+
+// exchange sends a message and returns the document of the reply.
+func (l *legacy) exchange(message []byte) value.Doc {
+	l.Helper()
+	if _, err := l.nc.Write(message); err != nil {
 		l.Fatal(err)
 	}
 	m, err := l.reader.ReadMessage()
 	if err != nil {
-		l.Fatalf("%s: %v", command, err)
+		l.Fatal(err)
 	}
 	for d := range m.(*wire.Reply).Docs.Docs() {
 		return d.Clone()
 	}
-	l.Fatalf("%s: no document", command)
+	l.Fatal("no document")
 	return nil
 }
 
@@ -114,6 +121,35 @@ func TestLegacyCommandsRefused(t *testing.T) {
 			}
 		}
 		l.login("root", "secret")
+	}
+}
+
+// A command by OP_QUERY asks for one document, has its database in the namespace, and
+// cannot stream; the connection goes on.
+func TestLegacyFormRefused(t *testing.T) {
+	l := dialLegacy(t, startServer(t, server.Config{}))
+	const flags, numberToReturn = wire.HeaderSize, wire.HeaderSize + 4 + len("admin.$cmd") + 1 + 4
+	hello := command(`{"hello": 1}`)
+	for _, c := range []struct {
+		command value.Doc
+		at      int
+		to      uint32
+		code    int32
+		text    string
+	}{
+		{hello, numberToReturn, 0, 16979, "Bad numberToReturn (0) for $cmd type ns - can only be 1 or -1"},
+		{hello, numberToReturn, 2, 16979, "Bad numberToReturn (2) for $cmd type ns - can only be 1 or -1"},
+		{command(`{"nothing": 1}`), numberToReturn, 0, 16979, "Bad numberToReturn (0) for $cmd type ns - can only be 1 or -1"},
+		{hello, flags, uint32(wire.Exhaust), 18527, "The 'exhaust' OP_QUERY flag is invalid for commands: admin.$cmd { hello: 1 }"},
+		{command(`{"hello": 1, "$db": "admin"}`), numberToReturn, 1, 40621, "$db is not allowed in OP_QUERY requests"},
+		{hello, numberToReturn, 1, 0, ""},
+	} {
+		b := append(wire.BeginQuery(nil, 1, 0, "admin.$cmd"), c.command...)
+		binary.LittleEndian.PutUint32(b[c.at:], c.to)
+		reply := l.exchange(wire.FinishQuery(b, 0))
+		if reply.Lookup("code").Int32() != c.code || reply.Lookup("errmsg").Str() != c.text {
+			t.Errorf("%s, %d: %s", c.command, c.to, reply)
+		}
 	}
 }
 
