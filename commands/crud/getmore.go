@@ -9,7 +9,9 @@ import (
 	"github.com/duskdb/duskdb/commands/changestream"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/session"
 	"github.com/duskdb/duskdb/commands/transaction"
+	"github.com/duskdb/duskdb/internal/auth"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
@@ -50,6 +52,8 @@ func runGetMore(c *kernel.Call) error {
 // checkCursor refuses a cursor of another user, session or transaction.
 func checkCursor(c *kernel.Call, cur *kernel.Cursor, ns storage.Namespace) error {
 	switch {
+	case cur.Session != c.Session && c.Svc.Options.Security.Auth && access.UserName(c) != "" && !access.May(c, auth.Cluster(), "impersonate"):
+		return mongoerr.Newf(mongoerr.Unauthorized, "Cursor session id (%s) is not the same as the operation context's session id (%s)", sessionName(cur.Session), sessionName(c.Session))
 	case cur.NS != ns:
 		return mongoerr.Newf(mongoerr.Unauthorized, "Requested getMore on namespace '%s', but cursor belongs to a different namespace %s", ns, cur.NS)
 	case cur.User != access.UserName(c):
@@ -67,6 +71,13 @@ func checkCursor(c *kernel.Call, cur *kernel.Cursor, ns storage.Namespace) error
 		return mongoerr.New(mongoerr.BadValue, "cannot set maxTimeMS on getMore command for a non-awaitData cursor")
 	}
 	return checkCursorTransaction(c, cur)
+}
+
+func sessionName(s *session.Session) string {
+	if s == nil {
+		return "none"
+	}
+	return s.String()
 }
 
 func checkCursorTransaction(c *kernel.Call, cur *kernel.Cursor) error {

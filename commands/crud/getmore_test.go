@@ -2,6 +2,8 @@ package crud_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"strings"
 	"testing"
@@ -118,5 +120,40 @@ func TestKillCursorsArguments(t *testing.T) {
 	reply := h.OK(`{killCursors: "c", cursors: [{$numberLong: "1"}]}`)
 	if got := reply.Lookup("cursorsNotFound").String(); got != "[ 1 ]" {
 		t.Errorf("not found %s", got)
+	}
+}
+
+// With access control, a cursor of another session is refused before anything else is
+// looked at: so is a cursor of no session, and of another user in a session of the same id.
+func TestCursorOfAnotherSessionNeedsPrivilege(t *testing.T) {
+	t.Parallel()
+	h := harness.NewAuth(t)
+	for _, name := range []string{"ann", "bob"} {
+		h.User(name, "root@admin")
+	}
+	h.MustOn("test", `{"insert": "c", "documents": [{"_id": 1}, {"_id": 2}]}`)
+	session := func(n string) string {
+		if n == "" {
+			return ""
+		}
+		return `, lsid: {id: {$uuid: "00000000-0000-4000-8000-00000000000` + n + `"}}`
+	}
+	for _, c := range []struct{ opener, of, user, in, text string }{
+		{"ann", "1", "ann", "2", "Cursor session id (00000000-0000-4000-8000-000000000001 - %s -  - ) is not the same as the operation context's session id (00000000-0000-4000-8000-000000000002 - %[1]s -  - )"},
+		{"ann", "", "ann", "2", "Cursor session id (none) is not the same as the operation context's session id (00000000-0000-4000-8000-000000000002 - %s -  - )"},
+		{"ann", "1", "ann", "", "Cursor session id (00000000-0000-4000-8000-000000000001 - %s -  - ) is not the same as the operation context's session id (none)"},
+		{"ann", "", "bob", "", ""},
+		{"ann", "1", "bob", "1", "Cursor session id (00000000-0000-4000-8000-000000000001 - %s -  - ) is not the same as"},
+	} {
+		id := h.CursorOf(c.opener, "test", `{find: "c", batchSize: 1`+session(c.of)+`}`)
+		reply := h.As(c.user, "test", fmt.Sprintf(`{getMore: {$numberLong: "%d"}, collection: "c"%s}`, id, session(c.in)))
+		uid := sha256.Sum256([]byte("ann@admin"))
+		want := fmt.Sprintf("cursor id %d was not created by the authenticated user", id)
+		if c.text != "" {
+			want = fmt.Sprintf(c.text, base64.StdEncoding.EncodeToString(uid[:]))
+		}
+		if reply.Lookup("code").Int32() != 13 || !strings.HasPrefix(reply.Lookup("errmsg").Str(), want) {
+			t.Errorf("%+v: %s", c, reply)
+		}
 	}
 }
