@@ -107,12 +107,14 @@ var (
 )
 
 // abbreviations are the zone names that a date string may contain, with their
-// hours from UTC.
+// hours from UTC. Single letters are the zones of the military, which have no J.
 var abbreviations = map[string]float64{
 	"Z": 0, "UTC": 0, "GMT": 0, "WET": 0, "BST": 1, "WEST": 1, "CET": 1, "MET": 1, "CEST": 2, "MEST": 2, "EET": 2, "SAST": 2,
 	"EEST": 3, "MSK": 3, "PKT": 5, "IST": 5.5, "JST": 9, "KST": 9, "ACST": 9.5, "AEST": 10, "AEDT": 11, "NZST": 12, "NZDT": 13,
 	"NST": -3.5, "NDT": -2.5, "AST": -4, "ADT": -3, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6,
 	"PST": -8, "PDT": -7, "AKST": -9, "AKDT": -8, "HST": -10,
+	"A": 1, "B": 2, "C": 3, "D": 4, "E": 5, "F": 6, "G": 7, "H": 8, "I": 9, "K": 10, "L": 11, "M": 12,
+	"N": -1, "O": -2, "P": -3, "Q": -4, "R": -5, "S": -6, "T": -7, "U": -8, "V": -9, "W": -10, "X": -11, "Y": -12,
 }
 
 // Parse parses a date string in any of the usual notations; z is the zone of a
