@@ -228,6 +228,7 @@ var sweepOpen = []touches{
 	{"test", `{features: 1}`, ""},
 	{"test", `{whatsmysni: 1}`, ""},
 	{"test", `{startSession: 1}`, ""},
+	{"test", `{endSessions: []}`, ""},
 	{"test", `{refreshSessions: []}`, ""},                             // TestSessionsOfUsers
 	{"test", `{killSessions: []}`, ""},                                // TestSessionsOfUsers
 	{"test", `{getMore: {$numberLong: "1"}, collection: "x"}`, ""},    // TestGetMoreAsksAgain

@@ -128,6 +128,8 @@ func TestLoginIsDemanded(t *testing.T) {
 	}
 	_, err := run(c, "shop", bson.D{{Key: "find", Value: "orders"}})
 	wantError(t, err, 13, "Command find requires authentication")
+	_, err = run(c, "admin", bson.D{{Key: "endSessions", Value: bson.A{}}}) // drivers send it and do not look at the reply
+	wantError(t, err, 13, "Command endSessions requires authentication")
 	_, err = run(c, "admin", bson.D{{Key: "createUser", Value: "x"}, {Key: "pwd", Value: "hidden"}, {Key: "roles", Value: bson.A{}}})
 	wantError(t, err, 13, "Command createUser requires authentication")
 }

@@ -31,7 +31,7 @@ func Commands() []kernel.Command {
 
 		// Start, refresh, end and kill sessions.
 		{Name: "startSession", Run: runStartSession, Help: "start a logical session"},
-		{Name: "endSessions", Run: runEndSessions, Flags: kernel.NoSession | kernel.PreAuth, Help: "end logical sessions"},
+		{Name: "endSessions", Run: runEndSessions, Flags: kernel.NoSession, Help: "end logical sessions"},
 		{Name: "refreshSessions", Run: runRefreshSessions, Flags: kernel.NoSession, Help: "keep logical sessions alive"},
 		{Name: "killSessions", Run: runKillSessions, Flags: kernel.NoSession, Help: "end what runs in sessions"},
 		{Name: "killAllSessions", Run: runKillAllSessions, Flags: kernel.NoSession, Action: "killAnySession", On: kernel.OnCluster, Help: "end what runs in the sessions of some or all users"},
