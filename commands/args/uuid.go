@@ -30,6 +30,12 @@ var binaryTypes = map[byte]string{
 // WrongUUID is the error (TypeMismatch, 14) for the field of that full name, whose value
 // v is no UUID: it is not binary, or binary of another subtype.
 func WrongUUID(field string, v value.Value) error {
+	return WrongSubtype(field, v, uuidType)
+}
+
+// WrongSubtype returns the error of a field that is no binary data of the subtype of the
+// given name.
+func WrongSubtype(field string, v value.Value, want string) error {
 	if v.Kind() != value.KindBinary {
 		return TypeError(field, v, "binData")
 	}
@@ -38,5 +44,5 @@ func WrongUUID(field string, v value.Value) error {
 	if !known {
 		name = "invalid"
 	}
-	return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s' is the wrong binData type '%s', expected type '%s'", field, name, uuidType)
+	return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s' is the wrong binData type '%s', expected type '%s'", field, name, want)
 }

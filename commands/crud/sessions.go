@@ -2,7 +2,6 @@ package crud
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/duskdb/duskdb/commands/access"
@@ -33,8 +32,8 @@ func runStartSession(c *kernel.Call) error {
 var looseSessionCommands = map[string]bool{"killSessions": true, "killAllSessions": true}
 
 // sessionList reads the only argument of a command about sessions: an array of
-// documents.
-func sessionList(c *kernel.Call, name string) (list []value.Doc, err error) {
+// documents. Errors name the command, and its elements, as mongod's parsers do.
+func sessionList(c *kernel.Call, name, elements string) (list []value.Doc, err error) {
 	for field, v := range c.Body.All() {
 		switch {
 		case field == c.Cmd.Name && (v.Kind() == value.KindNull || v.Kind() == value.KindUndefined):
@@ -42,7 +41,7 @@ func sessionList(c *kernel.Call, name string) (list []value.Doc, err error) {
 		case field == c.Cmd.Name && v.Kind() != value.KindArray:
 			return nil, args.WrongType(name, field, v, "array")
 		case field == c.Cmd.Name:
-			if list, err = args.ArrayDocs(name, field, args.Array(v.Doc())); err != nil {
+			if list, err = args.ArrayDocs(name, elements, args.Array(v.Doc())); err != nil {
 				return nil, err
 			}
 		case !args.IsGeneric(field) && !looseSessionCommands[c.Cmd.Name]:
@@ -53,14 +52,14 @@ func sessionList(c *kernel.Call, name string) (list []value.Doc, err error) {
 }
 
 // sessionKeys reads the ids that most of them take.
-func sessionKeys(c *kernel.Call, name string) ([]session.Key, error) {
-	list, err := sessionList(c, name)
+func sessionKeys(c *kernel.Call, name, elements string) ([]session.Key, error) {
+	list, err := sessionList(c, name, elements)
 	if err != nil {
 		return nil, err
 	}
 	keys := make([]session.Key, len(list))
 	for i, d := range list {
-		if keys[i], err = transaction.LSID(c, d, fmt.Sprintf("%s.%s.%d", name, c.Cmd.Name, i), "killAnySession"); err != nil {
+		if keys[i], err = transaction.LSID(c, d, name+"."+elements, "killAnySession"); err != nil {
 			return nil, err
 		}
 	}
@@ -77,7 +76,7 @@ func among(keys []session.Key) func(*session.Session) bool {
 }
 
 func runEndSessions(c *kernel.Call) error {
-	keys, err := sessionKeys(c, "EndSessionsCmdFromClient")
+	keys, err := sessionKeys(c, "endSessions", "endSessionsFromClient")
 	if err != nil {
 		return err
 	}
@@ -86,7 +85,7 @@ func runEndSessions(c *kernel.Call) error {
 }
 
 func runRefreshSessions(c *kernel.Call) error {
-	keys, err := sessionKeys(c, "RefreshSessionsCmdFromClient")
+	keys, err := sessionKeys(c, "refreshSessions", "refreshSessionsFromClient")
 	if err != nil {
 		return err
 	}
@@ -99,7 +98,7 @@ func runRefreshSessions(c *kernel.Call) error {
 }
 
 func runKillSessions(c *kernel.Call) error {
-	keys, err := sessionKeys(c, "KillSessionsCmd")
+	keys, err := sessionKeys(c, "KillSessionsCmd", "killSessions")
 	if err != nil {
 		return err
 	}
@@ -137,7 +136,7 @@ var (
 )
 
 func runKillAllSessions(c *kernel.Call) error {
-	list, err := sessionList(c, "KillAllSessionsCmd")
+	list, err := sessionList(c, "KillAllSessionsCmd", "killAllSessions")
 	if err != nil {
 		return err
 	}
@@ -154,9 +153,9 @@ func runKillAllSessions(c *kernel.Call) error {
 // sessionUsers reads the digests of users.
 func sessionUsers(prefix string, list []value.Doc) ([]digest, error) {
 	users := []digest{}
-	for i, d := range list {
+	for _, d := range list {
 		var a sessionUserArgs
-		if err := sessionUserSpec.DecodeNested(fmt.Sprintf("%s.%d", prefix, i), d, &a); err != nil {
+		if err := sessionUserSpec.DecodeNested(prefix, d, &a); err != nil {
 			return nil, err
 		}
 		users = append(users, transaction.UserKey(d).Digest())
@@ -166,13 +165,13 @@ func sessionUsers(prefix string, list []value.Doc) ([]digest, error) {
 
 func runKillAllSessionsByPattern(c *kernel.Call) error {
 	const name = "KillAllSessionsByPatternCmd"
-	list, err := sessionList(c, name)
+	list, err := sessionList(c, name, c.Cmd.Name)
 	if err != nil {
 		return err
 	}
 	var f killFilter
-	for i, d := range list {
-		p, err := sessionPattern(c, fmt.Sprintf("%s.%s.%d", name, c.Cmd.Name, i), d)
+	for _, d := range list {
+		p, err := sessionPattern(c, name+"."+c.Cmd.Name, d)
 		if err != nil {
 			return err
 		}
@@ -196,10 +195,11 @@ func sessionPattern(c *kernel.Call, prefix string, d value.Doc) (p killPattern, 
 		if err != nil {
 			return p, err
 		}
-		p.id = &key.ID
-		if a.LSID.Has("uid") {
-			p.users = append(p.users, []digest{key.Digest()})
+		if !a.LSID.Has("uid") {
+			return p, mongoerr.MissingField(prefix + ".lsid.uid")
 		}
+		p.id = &key.ID
+		p.users = append(p.users, []digest{key.Digest()})
 	}
 	if !a.UID.IsMissing() {
 		user, err := session.ReadDigest(a.UID, prefix+".uid")
@@ -234,7 +234,7 @@ func sessionOwners(prefix string, a *sessionPatternArgs, p *killPattern) error {
 	p.roles = make([]auth.Name, len(list))
 	for i, d := range list {
 		var r sessionRoleArgs
-		if err := sessionRoleSpec.DecodeNested(fmt.Sprintf("%s.roles.%d", prefix, i), d, &r); err != nil {
+		if err := sessionRoleSpec.DecodeNested(prefix+".roles", d, &r); err != nil {
 			return err
 		}
 		p.roles[i] = auth.Name{Name: r.Role, DB: r.DB}

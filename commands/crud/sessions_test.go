@@ -43,27 +43,30 @@ func local(h *harness.Harness, spec string) (ids []string) {
 	return ids
 }
 
+// withUID adds the digest of the user nobody to an lsid.
+func withUID(lsid string) string { return strings.TrimSuffix(lsid, "}") + ", uid: " + nobodyUID + "}" }
+
 // killSessions ends the commands, cursors and transaction of a session, which stays
 // usable; endSessions removes the session.
 func TestKillSessions(t *testing.T) {
 	for command, gone := range map[string]bool{
-		`{killSessions: [` + firstID + `]}`:                                                true,
-		`{killSessions: []}`:                                                               true,
-		`{killSessions: [` + secondID + `]}`:                                               false,
-		`{killAllSessions: []}`:                                                            true,
-		`{killAllSessions: [{user: "a", db: "test"}]}`:                                     false,
-		`{killAllSessionsByPattern: []}`:                                                   true,
-		`{killAllSessionsByPattern: [{}]}`:                                                 true,
-		`{killAllSessionsByPattern: [{lsid: ` + firstID + `}]}`:                            true,
-		`{killAllSessionsByPattern: [{lsid: ` + secondID + `}]}`:                           false,
-		`{killAllSessionsByPattern: [{lsid: ` + secondID + `}, {uid: ` + nobodyUID + `}]}`: true,
-		`{killAllSessionsByPattern: [{uid: ` + otherUID + `}]}`:                            false,
-		`{killAllSessionsByPattern: [{uid: ` + nobodyUID + `, lsid: ` + secondID + `}]}`:   false,
-		`{killAllSessionsByPattern: [{users: [{user: "a", db: "test"}]}]}`:                 false,
-		`{killAllSessionsByPattern: [{roles: [{role: "root", db: "admin"}]}]}`:             false,
-		`{refreshSessions: [` + firstID + `]}`:                                             false,
-		`{endSessions: [` + secondID + `]}`:                                                false,
-		`{endSessions: [` + firstID + `]}`:                                                 true,
+		`{killSessions: [` + firstID + `]}`:                                                         true,
+		`{killSessions: []}`:                                                                        true,
+		`{killSessions: [` + secondID + `]}`:                                                        false,
+		`{killAllSessions: []}`:                                                                     true,
+		`{killAllSessions: [{user: "a", db: "test"}]}`:                                              false,
+		`{killAllSessionsByPattern: []}`:                                                            true,
+		`{killAllSessionsByPattern: [{}]}`:                                                          true,
+		`{killAllSessionsByPattern: [{lsid: ` + withUID(firstID) + `}]}`:                            true,
+		`{killAllSessionsByPattern: [{lsid: ` + withUID(secondID) + `}]}`:                           false,
+		`{killAllSessionsByPattern: [{lsid: ` + withUID(secondID) + `}, {uid: ` + nobodyUID + `}]}`: true,
+		`{killAllSessionsByPattern: [{uid: ` + otherUID + `}]}`:                                     false,
+		`{killAllSessionsByPattern: [{uid: ` + nobodyUID + `, lsid: ` + withUID(secondID) + `}]}`:   false,
+		`{killAllSessionsByPattern: [{users: [{user: "a", db: "test"}]}]}`:                          false,
+		`{killAllSessionsByPattern: [{roles: [{role: "root", db: "admin"}]}]}`:                      false,
+		`{refreshSessions: [` + firstID + `]}`:                                                      false,
+		`{endSessions: [` + secondID + `]}`:                                                         false,
+		`{endSessions: [` + firstID + `]}`:                                                          true,
 	} {
 		h := harness.New(t)
 		busy := busy(h, firstID)
@@ -82,12 +85,14 @@ func TestSessionCommandRefusals(t *testing.T) {
 	list := []harness.Refusal{
 		{DB: "test", Command: `{killAllSessions: 1}`, Code: 14, Text: "BSON field 'KillAllSessionsCmd.killAllSessions' is the wrong type 'int', expected type 'array'"},
 		{DB: "test", Command: `{killAllSessions: [1]}`, Code: 14, Text: "BSON field 'KillAllSessionsCmd.killAllSessions.0' is the wrong type 'int', expected type 'object'"},
-		{DB: "test", Command: `{killAllSessions: [{user: "a"}]}`, Code: 40414, Text: "BSON field 'KillAllSessionsCmd.killAllSessions.0.db' is missing but a required field"},
+		{DB: "test", Command: `{killAllSessions: [{user: "a"}]}`, Code: 40414, Text: "BSON field 'KillAllSessionsCmd.killAllSessions.db' is missing but a required field"},
 		{DB: "test", Command: `{killAllSessions: [], extra: 1}`, Code: 0, Text: ""}, // "strict: false" in kill_sessions.idl
 		{DB: "test", Command: `{killAllSessionsByPattern: [{extra: 1}]}`, Code: 40415, Text: ""},
 		{DB: "test", Command: `{killAllSessionsByPattern: [{uid: 1}]}`, Code: 14, Text: ""},
 		{DB: "test", Command: `{killAllSessionsByPattern: [{uid: {$binary: {base64: "AA==", subType: "00"}}}]}`, Code: 12, Text: "Unsupported SHA256Block hash length: 1"},
-		{DB: "test", Command: `{killAllSessionsByPattern: [{users: [{}]}]}`, Code: 40414, Text: ""},
+		{DB: "test", Command: `{killAllSessionsByPattern: [{users: [{}]}]}`, Code: 40414, Text: "BSON field 'KillAllSessionsByPatternCmd.killAllSessionsByPattern.users.user' is missing but a required field"},
+		{DB: "test", Command: `{killAllSessionsByPattern: [{users: [1]}]}`, Code: 14, Text: "BSON field 'KillAllSessionsByPatternCmd.killAllSessionsByPattern.users.0' is the wrong type 'int', expected type 'object'"},
+		{DB: "test", Command: `{killAllSessionsByPattern: [{lsid: ` + firstID + `}]}`, Code: 40414, Text: "BSON field 'KillAllSessionsByPatternCmd.killAllSessionsByPattern.lsid.uid' is missing but a required field"},
 		{DB: "test", Command: `{killAllSessionsByPattern: [{roles: [{role: 1}]}]}`, Code: 14, Text: ""},
 		{DB: "test", Command: `{find: "c", lsid: {}}`, Code: 40414, Text: "BSON field 'OperationSessionInfo.lsid.id' is missing but a required field"},
 		{DB: "test", Command: `{find: "c", lsid: {id: 1}}`, Code: 14, Text: ""},
@@ -95,11 +100,17 @@ func TestSessionCommandRefusals(t *testing.T) {
 		{DB: "test", Command: `{find: "c", lsid: {id: {$uuid: "00000000-0000-4000-8000-000000000001"}, txnNumber: {$numberLong: "1"}}}`, Code: 72, Text: "Cannot specify txnNumber in lsid without specifying txnUUID"},
 		{DB: "test", Command: `{find: "c", lsid: {id: {$uuid: "00000000-0000-4000-8000-000000000001"}, uid: ` + nobodyUID + `}}`, Code: 0, Text: ""},
 	}
-	for command, name := range map[string]string{"killSessions": "KillSessionsCmd", "endSessions": "EndSessionsCmdFromClient", "refreshSessions": "RefreshSessionsCmdFromClient"} {
+	for _, c := range []struct{ command, name, elements string }{
+		{"killSessions", "KillSessionsCmd", "killSessions"},
+		{"endSessions", "endSessions", "endSessionsFromClient"},
+		{"refreshSessions", "refreshSessions", "refreshSessionsFromClient"},
+	} {
+		path := "BSON field '" + c.name + "." + c.elements
 		list = append(list,
-			harness.Refusal{DB: "test", Command: `{` + command + `: 1}`, Code: 14, Text: "BSON field '" + name + "." + command + "' is the wrong type 'int', expected type 'array'"},
-			harness.Refusal{DB: "test", Command: `{` + command + `: [` + firstID + `, {}]}`, Code: 40414, Text: "BSON field '" + name + "." + command + ".1.id' is missing but a required field"},
-			harness.Refusal{DB: "test", Command: `{` + command + `: [{id: {$uuid: "00000000-0000-4000-8000-000000000001"}, x: 1}]}`, Code: 40415, Text: ""},
+			harness.Refusal{DB: "test", Command: `{` + c.command + `: 1}`, Code: 14, Text: "BSON field '" + c.name + "." + c.command + "' is the wrong type 'int', expected type 'array'"},
+			harness.Refusal{DB: "test", Command: `{` + c.command + `: [1]}`, Code: 14, Text: path + ".0' is the wrong type 'int', expected type 'object'"},
+			harness.Refusal{DB: "test", Command: `{` + c.command + `: [` + firstID + `, {}]}`, Code: 40414, Text: path + ".id' is missing but a required field"},
+			harness.Refusal{DB: "test", Command: `{` + c.command + `: [{id: {$uuid: "00000000-0000-4000-8000-000000000001"}, x: 1}]}`, Code: 40415, Text: path + ".x' is an unknown field."},
 		)
 	}
 	h.Refuses(list)
@@ -157,6 +168,8 @@ func TestSessionsOfUsers(t *testing.T) {
 	h.Svc.Options.Security.Auth = true
 	digest := sha256.Sum256([]byte("ann@admin"))
 	uid := value.Binary(0, digest[:]).JSON()
+	other := sha256.Sum256([]byte("bob@admin"))
+	bobUID := value.Binary(0, other[:]).JSON()
 	annBusy, bobBusy := busy(ann, firstID), busy(bob, secondID)
 	if got := local(ann, `{}`); len(got) != 1 || !strings.Contains(got[0], value.Binary(0, digest[:]).String()) {
 		t.Errorf("ann sees %v", got)
@@ -177,7 +190,7 @@ func TestSessionsOfUsers(t *testing.T) {
 	}
 	root.Refuses([]harness.Refusal{
 		{DB: "test", Command: `{killAllSessionsByPattern: [{users: [{user: "ann", db: "admin"}]}]}`, Code: 13, Text: "Not authorized to impersonate in killAllSessionsByPattern"},
-		{DB: "test", Command: `{killAllSessionsByPattern: [{uid: ` + uid + `, lsid: ` + secondID + `}]}`, Code: 0, Text: ""},
+		{DB: "test", Command: `{killAllSessionsByPattern: [{uid: ` + uid + `, lsid: ` + strings.TrimSuffix(secondID, "}") + `, uid: ` + bobUID + `}}]}`, Code: 0, Text: ""},
 	})
 	if cursor, txn := annBusy(); !cursor || !txn {
 		t.Error("what runs for ann has ended")

@@ -85,7 +85,7 @@ func ReadDigest(v value.Value, name string) (digest [sha256.Size]byte, err error
 	case v.Kind() != value.KindBinary:
 		return digest, args.TypeError(name, v, "binData")
 	case subtype != 0:
-		return digest, mongoerr.New(mongoerr.UnsupportedFormat, "SHA256Block only accepts BinDataGeneral type")
+		return digest, args.WrongSubtype(name, v, "general")
 	case len(data) != len(digest):
 		return digest, mongoerr.Newf(mongoerr.UnsupportedFormat, "Unsupported SHA256Block hash length: %d", len(data))
 	}

@@ -56,7 +56,7 @@ func TestReadPartsOfLsid(t *testing.T) {
 		{uuid, `{$binary: {base64: "AAEC", subType: "04"}}`, none16, "InvalidUUID: uuid must be a 16-byte binary field with UUID (4) subtype"},
 		{digest, `{$binary: {base64: "` + base64.StdEncoding.EncodeToString(sum[:]) + `", subType: "00"}}`, string(sum[:]), ""},
 		{digest, `1`, none32, "TypeMismatch: BSON field 'uid' is the wrong type 'int', expected type 'binData'"},
-		{digest, `{$binary: {base64: "AAEC", subType: "05"}}`, none32, "UnsupportedFormat: SHA256Block only accepts BinDataGeneral type"},
+		{digest, `{$binary: {base64: "AAEC", subType: "05"}}`, none32, "TypeMismatch: BSON field 'uid' is the wrong binData type 'MD5', expected type 'general'"},
 		{digest, `{$binary: {base64: "AAEC", subType: "00"}}`, none32, "UnsupportedFormat: Unsupported SHA256Block hash length: 3"},
 	} {
 		if got, err := tt.read(harness.Relaxed(`{v: ` + tt.v + `}`).Lookup("v")); got != tt.want || shown(err) != tt.err {
