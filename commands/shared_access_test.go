@@ -49,17 +49,18 @@ func TestSharedKillSessions(t *testing.T) {
 	a.OK(`{insert: "c", documents: [{_id: 1}, {_id: 2}, {_id: 3}]}`)
 	uid := session.Key{}.Digest()
 	lsid := strings.TrimPrefix(harness.Lsid, `"lsid": `)
+	digest := `, uid: ` + harness.JSONOf(value.Binary(0, uid[:])) + `}`
 	for i, kill := range []string{
 		`{killAllSessions: []}`,
 		`{killSessions: []}`,
 		`{killSessions: [` + lsid + `]}`,
-		`{killAllSessionsByPattern: [{lsid: ` + lsid + `}]}`,
+		`{killAllSessionsByPattern: [{lsid: ` + strings.TrimSuffix(lsid, "}") + digest + `}]}`,
 		`{killAllSessionsByPattern: [{uid: ` + harness.JSONOf(value.Binary(0, uid[:])) + `}]}`,
 	} {
 		a.OK(harness.InTxnArgs(fmt.Sprintf(`{"insert": "c", "documents": [{"_id": "%d"}]}`, i), i+1, true))
 		cursor := a.OK(`{find: "c", batchSize: 1, ` + harness.Lsid + `}`).Lookup("cursor").Doc().Lookup("id").Int64()
 		// What does not fit stays.
-		if reply := b.Admin(`{killAllSessionsByPattern: [{lsid: {id: {$uuid: "00000000-0000-4000-8000-000000000009"}}}, {users: [{user: "x", db: "y"}]}]}`); !reply.Lookup("ok").Truthy() {
+		if reply := b.Admin(`{killAllSessionsByPattern: [{lsid: {id: {$uuid: "00000000-0000-4000-8000-000000000009"}` + digest + `}, {users: [{user: "x", db: "y"}]}]}`); !reply.Lookup("ok").Truthy() {
 			t.Fatal(reply)
 		}
 		if reply := b.Admin(kill); !reply.Lookup("ok").Truthy() {

@@ -105,7 +105,7 @@ var changingCommands = []growth{
 	{name: "insert calls", before: []string{`{drop: "many"}`}, each: true, run: `{insert: "many", documents: [{_id: #i}]}`},
 	{name: "insert transaction", before: []string{`{drop: "many"}`, `{create: "many"}`}, each: true, run: `{insert: "many", documents: [{_id: #i}], #start` + open + `}`, then: `admin: {commitTransaction: 1, ` + same + `}`},
 	{name: "killAllSessions sessions", before: []string{`EACH {ping: 1, ` + session + `}`}, run: `admin: {killAllSessions: [{user: "nobody", db: "admin"}]}`},
-	{name: "killAllSessionsByPattern patterns", run: `admin: {killAllSessionsByPattern: [<<{lsid: {id: {$uuid: "00000000-0000-4000-8001-#u"}}}>>]}`},
+	{name: "killAllSessionsByPattern patterns", run: `admin: {killAllSessionsByPattern: [<<{lsid: {id: {$uuid: "00000000-0000-4000-8001-#u"}, uid: {$binary: {base64: "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", subType: "00"}}}}>>]}`},
 	{name: "killCursors cursors", run: `{killCursors: "docs", cursors: [<<{$numberLong: "#j"}>>]}`},
 	{name: "killSessions sessions", before: []string{`EACH {ping: 1, ` + session + `}`}, run: `admin: {killSessions: [<<{id: {$uuid: "10000000-0000-4000-8000-#u"}}>>]}`},
 	{name: "mapReduce documents", scale: 50, run: `{mapReduce: "docs", map: "function() { emit(this.v, 1) }", reduce: "function(k, v) { return 1 }", out: {inline: 1}}`},
