@@ -11,9 +11,9 @@ import (
 
 // parameterOptions are the options of getParameter.
 type parameterOptions struct {
-	Details args.StrictBool `arg:"showDetails"`
-	All     args.StrictBool `arg:"allParameters"`
-	SetAt   *string         `arg:"setAt"`
+	Details args.LooseBool `arg:"showDetails"`
+	All     args.LooseBool `arg:"allParameters"`
+	SetAt   *string        `arg:"setAt"`
 }
 
 var parameterOptionsSpec = args.New[parameterOptions]("getParameter")

@@ -102,6 +102,12 @@ func TestSetParameterRefuses(t *testing.T) {
 	if d := all.Lookup("maxSessions").Doc(); d.Lookup("value").Int32() != 1_000_000 || d.Lookup("settableAtRuntime").Bool() || !d.Lookup("settableAtStartup").Bool() || all.Has("roleGraphInvalidationIsFatal") {
 		t.Errorf("maxSessions: %s", d)
 	}
+	for option, want := range map[string]bool{"allParameters: 1": true, "allParameters: 0.5": true, "allParameters: 0": false, "showDetails: 0": false} {
+		if h.Admin(`{getParameter: {`+option+`}, quiet: 1}`).Has("maxSessions") != want {
+			t.Errorf("%s is not %t", option, want)
+		}
+	}
+	h.Refuses([]harness.Refusal{{DB: "admin", Command: `{getParameter: {showDetails: "1"}, quiet: 1}`, Code: 14, Text: "BSON field 'getParameter.showDetails' is the wrong type 'string', expected types '[bool, long, int, decimal, double]'"}})
 }
 
 func TestClusterParameters(t *testing.T) {
