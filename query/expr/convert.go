@@ -246,12 +246,12 @@ func stringToObjectID(v value.Value, _ target) (value.Value, error) {
 	if id, ok := value.ParseOID(v.Str()); ok {
 		return value.ObjectID(id), nil
 	}
-	reason := "Invalid character found in hex string: \"" + v.Str() + "\""
 	if n := len(v.Str()); n != 24 {
 		return failed("Failed to parse objectId '%s' in $convert with no onError value:"+
 			" Invalid string length for parsing to OID, expected 24 but found %d", v.Str(), n)
 	}
-	return failed("Failed to parse objectId '%s' in $convert with no onError value: %s", v.Str(), reason)
+	wrong := strings.IndexFunc(v.Str(), func(r rune) bool { return !strings.ContainsRune("0123456789abcdefABCDEF", r) })
+	return failed("Failed to parse objectId '%s' in $convert with no onError value: Invalid character found in hex string: %c", v.Str(), []rune(v.Str()[wrong:])[0])
 }
 
 func isHexNumber(s string) bool { return strings.HasPrefix(s, "0x") }
