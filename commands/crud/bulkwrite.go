@@ -154,6 +154,9 @@ func runBulkWrite(c *kernel.Call) error {
 	if c.Generic.Unacked && !c.Generic.Durable { // the reply has no results
 		w.forget()
 	}
+	if size == int64(len(w.results)) { // all are known: no cursor stays open to find that none is left
+		size++
+	}
 	ns := storage.Namespace{DB: "admin", Coll: "$cmd.bulkWrite"}
 	if err := exec.FirstBatch(c, exec.CursorRequest{NS: ns, It: agg.Docs(w.results...), BatchSize: size}); err != nil {
 		return err

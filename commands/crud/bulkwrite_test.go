@@ -174,6 +174,19 @@ func TestBulkWriteCursor(t *testing.T) {
 	}
 }
 
+// All results that are known fill the batch exactly: nothing is left for a cursor, other than
+// for find, which has to look (measured on mongod 8.2.11).
+func TestBulkWriteResultsFillTheBatch(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t)
+	for _, cursor := range []string{`batchSize: 2`, `batchSize: 3`, ``} {
+		reply := h.Admin(`{bulkWrite: 1, ops: [{insert: 0, document: {}}, {insert: 0, document: {}}], nsInfo: [{ns: "test.c"}], cursor: {` + cursor + `}}`)
+		if id := reply.Lookup("cursor").Doc().Lookup("id").Int64(); id != 0 || len(harness.Docs(reply)) != 2 {
+			t.Errorf("with %q: %s", cursor, reply)
+		}
+	}
+}
+
 func TestBulkWriteOnView(t *testing.T) {
 	h := harness.New(t)
 	h.OK(`{create: "v", viewOn: "c", pipeline: []}`)
