@@ -164,6 +164,7 @@ var sweepCluster = []touches{
 	{"test", `{hostInfo: 1}`, "hostInfo cluster"},
 	{"admin", `{killAllSessions: []}`, "killAnySession cluster"},
 	{"admin", `{killAllSessionsByPattern: []}`, "killAnySession cluster"},
+	{"admin", `{getDiagnosticData: 1}`, "serverStatus cluster, replSetGetStatus cluster, collStats local.oplog.rs"},
 	{"admin", `{lockInfo: 1}`, "serverStatus cluster"},
 	{"admin", `{logApplicationMessage: "m"}`, "applicationMessage cluster"},
 	{"admin", `{logRotate: 1}`, "logRotate cluster"},

@@ -34,6 +34,7 @@ var authRules = map[string]func(*kernel.Call) error{
 	"explain":                  users.MayExplain,
 	"filemd5":                  users.MayHashFile,
 	"findAndModify":            users.MayFindAndModify,
+	"getDiagnosticData":        users.MayDiagnose,
 	"grantPrivilegesToRole":    users.MayGrantPrivileges,
 	"grantRolesToRole":         users.MayGrantRoles,
 	"grantRolesToUser":         users.MayGrantRoles,

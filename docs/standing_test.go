@@ -44,6 +44,7 @@ var commandRemarks = map[string]remark{
 	"explain":                  {differs, "mongod's form and names of stages; DuskDB's own planner chooses the plan"},
 	"explainExpiry":            {own, "[reference](reference.md#explainexpiry)"},
 	"flushRouterConfig":        {noEffect, "nothing about the placement of data is cached"},
+	"getDiagnosticData":        {differs, "gathered when asked for, not once a second; nothing is kept in files"},
 	"lockInfo":                 {differs, "always empty: MongoDB's locks do not exist"},
 	"mapReduce":                {differs, quickJS},
 	"moveChunk":                {noEffect, oneShard},

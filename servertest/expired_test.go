@@ -135,7 +135,7 @@ func commandRows() map[string]row {
 			"transitionFromDedicatedConfigServer", "transitionToDedicatedConfigServer", "unshardCollection", "updateZoneKeyRange")),
 		why(serverOwn, "_isSelf", "appendOplogNote", "authenticate", "availableQueryOptions", "buildInfo", "connPoolStats", "connectionStatus", "createRole",
 			"createUser", "currentOp", "dropAllRolesFromDatabase", "dropAllUsersFromDatabase", "dropConnections", "dropRole", "dropUser", "endSessions",
-			"features", "fsync", "fsyncUnlock", "getAuditConfig", "getClusterParameter", "getCmdLineOpts", "getDefaultRWConcern", "getLog", "getParameter",
+			"features", "fsync", "fsyncUnlock", "getAuditConfig", "getClusterParameter", "getCmdLineOpts", "getDefaultRWConcern", "getDiagnosticData", "getLog", "getParameter",
 			"grantPrivilegesToRole", "grantRolesToRole", "grantRolesToUser", "hello", "hostInfo", "invalidateUserCache", "isMaster", "killAllSessions",
 			"killAllSessionsByPattern", "killCursors", "killOp", "killSessions", "listCommands", "lockInfo", "logApplicationMessage", "logRotate", "logout",
 			"ping", "profile", "refreshSessions", "removeQuerySettings", "replSetGetStatus", "replSetResizeOplog", "revokePrivilegesFromRole", "revokeRolesFromRole", "revokeRolesFromUser", "rolesInfo",

@@ -17,6 +17,7 @@ func Commands() []kernel.Command {
 		{Name: "listCommands", Run: runListCommands, Flags: kernel.PreAuth, Help: "list the commands"},
 		{Name: "getLog", Run: runGetLog, Flags: kernel.AdminOnly | kernel.Bare, Action: "getLog", On: kernel.OnCluster, Help: "recent log lines"},
 		{Name: "serverStatus", Run: runServerStatus, Action: "serverStatus", On: kernel.OnCluster, Help: "counters and gauges of the server"},
+		{Name: "getDiagnosticData", Run: runGetDiagnosticData, Flags: kernel.AdminOnly, Help: "the figures that monitoring gathers"},
 		{Name: "top", Run: runTop, Flags: kernel.AdminOnly, Action: "top", On: kernel.OnCluster, Help: "use of each collection"},
 		{Name: "currentOp", Run: runCurrentOp, Flags: kernel.AdminOnly, Action: "inprog", On: kernel.OnCluster, Help: "running operations"},
 		{Name: "killOp", Run: runKillOp, Flags: kernel.AdminOnly, Action: "killop", On: kernel.OnCluster, Help: "end a running operation"},

@@ -18,7 +18,10 @@ import (
 
 // runServerStatus writes the sections of serverStatus that have a meaning
 // here. A section can be left out by {serverStatus: 1, name: 0}.
-func runServerStatus(c *kernel.Call) error {
+func runServerStatus(c *kernel.Call) error { return writeServerStatus(c, c.Body) }
+
+// writeServerStatus writes the sections that the options do not leave out.
+func writeServerStatus(c *kernel.Call, options value.Doc) error {
 	s, b := c.Svc, c.Reply
 	host, _ := os.Hostname()
 	up := s.Clock.Now().Sub(s.StartedAt)
@@ -29,14 +32,14 @@ func runServerStatus(c *kernel.Call) error {
 	_, isClustered := clustered(s)
 	away := reachable(s) != nil
 	for _, section := range statusSections {
-		if v, given := c.Body.Get(section.name); given && !v.Truthy() {
+		if v, given := options.Get(section.name); given && !v.Truthy() {
 			continue
 		}
 		if !s.InReplicaSet() && (section.name == "repl" || section.name == "electionMetrics") ||
 			!s.InCluster() && section.name == "sharding" ||
 			!isClustered && section.name == "cluster" ||
 			away && (section.name == "catalogStats" || section.name == "sharding") || // monitoring goes on without the database
-			section.name == "mirroredReads" && !c.Body.Has("mirroredReads") { // only on request
+			section.name == "mirroredReads" && !options.Has("mirroredReads") { // only on request
 			continue
 		}
 		b.StartDocument(section.name)

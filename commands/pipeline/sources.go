@@ -45,9 +45,7 @@ func OpenCollStats(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, er
 		return nil, mongoerr.Newf(mongoerr.NamespaceNotFound, "Unable to retrieve storageStats in $collStats stage :: caused by :: Collection [%s] not found.", ns)
 	}
 	b := value.NewBuilder()
-	b.String("ns", ns.String())
-	appendShard(c, b)
-	b.String("host", exec.LocalHost(c)).Date("localTime", c.Now)
+	AppendOrigin(c, b, ns)
 	if v, ok := s.Spec.Get("latencyStats"); ok {
 		b.StartDocument("latencyStats")
 		u, histograms := c.Svc.Usage.Find(ns.String()), v.Doc().Lookup("histograms").Truthy()
@@ -86,6 +84,13 @@ func OpenCollStats(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, er
 		b.StartDocument("queryExecStats").StartDocument("collectionScans").Int64("total", 0).Int64("nonTailable", 0).End().End()
 	}
 	return agg.Docs(b.Doc()), nil
+}
+
+// AppendOrigin writes what the figures of $collStats are of: a collection of this server, now.
+func AppendOrigin(c *kernel.Call, b *value.Builder, ns storage.Namespace) {
+	b.String("ns", ns.String())
+	appendShard(c, b)
+	b.String("host", exec.LocalHost(c)).Date("localTime", c.Now)
 }
 
 // appendShard writes the name of the shard, which the figures of a mongos have.

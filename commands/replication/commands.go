@@ -49,6 +49,11 @@ func runReplSetGetStatus(c *kernel.Call) error {
 	if _, err := readReplSetArgs(c); err != nil {
 		return err
 	}
+	return WriteStatus(c)
+}
+
+// WriteStatus writes the reply of replSetGetStatus.
+func WriteStatus(c *kernel.Call) error {
 	b, s := c.Reply, c.Svc
 	config, err := c.SetConfig()
 	if err != nil {

@@ -141,6 +141,14 @@ func MayCurrentOp(c *kernel.Call) error {
 	return access.Need(c, auth.Cluster(), "inprog")
 }
 
+// MayDiagnose checks the privileges of all that getDiagnosticData gathers.
+func MayDiagnose(c *kernel.Call) error {
+	if err := access.Need(c, auth.Cluster(), "serverStatus", "replSetGetStatus"); err != nil {
+		return err
+	}
+	return access.Need(c, auth.Namespace("local", "oplog.rs"), "collStats")
+}
+
 // MayKillOp checks the privilege killop, except for the client's own operations.
 func MayKillOp(c *kernel.Call) error {
 	if access.May(c, auth.Cluster(), "killop") {
