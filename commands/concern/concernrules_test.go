@@ -188,7 +188,7 @@ func TestNullAndUnknownFields(t *testing.T) {
 
 // takesAnyField are the commands that mongod or mongos does not parse by IDL either, or not strictly.
 var takesAnyField = map[string]bool{
-	"availableQueryOptions": true, "connPoolStats": true, "currentOp": true, "dbHash": true, "features": true, "flushRouterConfig": true,
+	"availableQueryOptions": true, "connPoolStats": true, "currentOp": true, "dbHash": true, "features": true, "flushRouterConfig": true, "getDiagnosticData": true,
 	"balancerStart": true, "balancerStatus": true, "balancerStop": true, "checkMetadataConsistency": true, "getShardMap": true, "getShardVersion": true,
 	"isdbgrid": true, "listShards": true,
 	"invalidateUserCache": true, "logRotate": true, "serverStatus": true, "shardingState": true, "startSession": true, "top": true, "whatsmysni": true,
