@@ -228,6 +228,7 @@ var sweepOpen = []touches{
 	{"test", `{availableQueryOptions: 1}`, ""},
 	{"test", `{features: 1}`, ""},
 	{"test", `{whatsmysni: 1}`, ""},
+	{"test", `{buildInfo: 1}`, ""},
 	{"test", `{startSession: 1}`, ""},
 	{"test", `{endSessions: []}`, ""},
 	{"test", `{refreshSessions: []}`, ""},                             // TestSessionsOfUsers

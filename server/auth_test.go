@@ -123,11 +123,13 @@ func TestSCRAM(t *testing.T) {
 func TestLoginIsDemanded(t *testing.T) {
 	srv := runServer(t, rootConfig)
 	c := connect(t, srv, nil)
-	for _, cmd := range []string{"ping", "hello", "buildInfo", "connectionStatus", "logout"} {
+	for _, cmd := range []string{"ping", "hello", "connectionStatus", "logout"} {
 		mustRun(t, c, "admin", bson.D{{Key: cmd, Value: 1}})
 	}
 	_, err := run(c, "shop", bson.D{{Key: "find", Value: "orders"}})
 	wantError(t, err, 13, "Command find requires authentication")
+	_, err = run(c, "admin", bson.D{{Key: "buildInfo", Value: 1}})
+	wantError(t, err, 13, "Command buildInfo requires authentication")
 	_, err = run(c, "admin", bson.D{{Key: "endSessions", Value: bson.A{}}}) // drivers send it and do not look at the reply
 	wantError(t, err, 13, "Command endSessions requires authentication")
 	_, err = run(c, "admin", bson.D{{Key: "createUser", Value: "x"}, {Key: "pwd", Value: "hidden"}, {Key: "roles", Value: bson.A{}}})

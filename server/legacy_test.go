@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"encoding/binary"
+	"maps"
 	"net"
 	"strings"
 	"testing"
@@ -75,10 +76,12 @@ func (l *legacy) login(name, password string) value.Doc {
 	return reply
 }
 
-// An old driver opens with OP_QUERY alone: it asks for the version, logs in, and may be
-// routed as through a mongos.
+// An old driver opens with OP_QUERY alone: it asks for the version, which a parameter
+// allows, logs in, and may be routed as through a mongos.
 func TestLegacyLogin(t *testing.T) {
-	s := startServer(t, server.Config{Auth: true, RootUser: "root", RootPassword: "secret", Parameters: cheap})
+	parameters := maps.Clone(cheap)
+	parameters["buildInfoAuthMode"] = "versionOnlyIfPreAuth"
+	s := startServer(t, server.Config{Auth: true, RootUser: "root", RootPassword: "secret", Parameters: parameters})
 	l := dialLegacy(t, s)
 	if reply := l.ask("admin", command(`{"buildinfo": 1}`)); reply.Lookup("version").Str() == "" || !reply.Lookup("ok").Truthy() {
 		t.Errorf("buildinfo: %s", reply)

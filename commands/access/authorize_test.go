@@ -9,6 +9,7 @@ import (
 	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/internal/auth"
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -30,7 +31,7 @@ func TestBeforeLogin(t *testing.T) {
 	for command, code := range map[string]int32{
 		`{hello: 1}`:                             0,
 		`{ping: 1}`:                              0,
-		`{buildInfo: 1}`:                         0,
+		`{buildInfo: 1}`:                         13,
 		`{find: "c"}`:                            13,
 		`{listDatabases: 1}`:                     13,
 		`{getParameter: 1, quiet: 1}`:            13,
@@ -48,6 +49,48 @@ func TestBeforeLogin(t *testing.T) {
 	h.MustOn("admin", `{"insert": "c", "documents": [{"_id": 1}]}`)
 	if docs := harness.Docs(h.As("root", "admin", `{find: "c"}`)); len(docs) != 1 {
 		t.Errorf("written: %v", docs)
+	}
+}
+
+// What buildInfo tells a client that has not logged in is for a parameter to say; by default
+// nothing since 8.1, and all before (mongod's jstests/auth/buildinfo_auth_cmd.js).
+func TestBuildInfoBeforeLogin(t *testing.T) {
+	for _, d := range []dialect.Dialect{dialect.Mongo82, dialect.Mongo80} {
+		h := &harness.AuthHarness{Harness: harness.NewOf(t, d)}
+		fields := func() string {
+			reply := from(h, "10.0.0.1:5", "admin", `{buildInfo: 1}`)
+			switch {
+			case reply.Lookup("code").Int32() == 13 && reply.Lookup("errmsg").Str() == "Command buildInfo requires authentication":
+				return "none"
+			case reply.Has("maxBsonObjectSize"):
+				return "all"
+			}
+			return reply.Lookup("version").Str()
+		}
+		if d == dialect.Mongo82 {
+			if reply := from(h, "127.0.0.1:5", "admin", `{buildInfo: 1}`); !reply.Has("maxBsonObjectSize") {
+				t.Errorf("before there is a user: %s", reply)
+			}
+		}
+		h.User("guest")
+		h.User("root", "root@admin")
+		if got, want := fields(), map[dialect.Dialect]string{dialect.Mongo82: "none", dialect.Mongo80: "all"}[d]; got != want {
+			t.Errorf("%s: %s", d.Version(), got)
+		}
+		for mode, want := range map[string]string{kernel.NeedsLogin: "none", kernel.VersionOnly: d.Version(), kernel.OpenToStrangers: "all"} {
+			h.As("root", "admin", `{setParameter: 1, buildInfoAuthMode: "`+mode+`"}`)
+			if got := fields(); got != want {
+				t.Errorf("%s: a stranger sees %s", mode, got)
+			}
+			if reply := h.As("guest", "admin", `{buildInfo: 1}`); !reply.Has("maxBsonObjectSize") {
+				t.Errorf("%s: who has logged in sees %s", mode, reply)
+			}
+		}
+		for _, mode := range []string{`"never"`, `1`} {
+			if reply := h.As("root", "admin", `{setParameter: 1, buildInfoAuthMode: `+mode+`}`); reply.Lookup("code").Int32() != 2 {
+				t.Errorf("%s: %s", mode, reply)
+			}
+		}
 	}
 }
 

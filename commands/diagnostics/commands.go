@@ -10,7 +10,7 @@ import (
 func Commands() []kernel.Command {
 	return []kernel.Command{
 		// The server and its operations.
-		{Name: "buildInfo", Aliases: []string{"buildinfo"}, Run: runBuildInfo, Flags: kernel.PreAuth | kernel.Bare, Help: "version and build of the server"},
+		{Name: "buildInfo", Aliases: []string{"buildinfo"}, Run: runBuildInfo, Flags: kernel.Bare, Help: "version and build of the server"},
 		{Name: "hostInfo", Run: runHostInfo, Flags: kernel.Bare, Action: "hostInfo", On: kernel.OnCluster, Help: "the machine"},
 		{Name: "whatsmyuri", Run: runWhatsMyURI, Flags: kernel.PreAuth, Help: "the client's address"},
 		{Name: "getCmdLineOpts", Run: runGetCmdLineOpts, Flags: kernel.AdminOnly | kernel.Bare, Action: "getCmdLineOpts", On: kernel.OnCluster, Help: "the command line"},

@@ -14,14 +14,14 @@ import (
 func runBuildInfo(c *kernel.Call) error {
 	b := c.Reply
 	version := c.Svc.Options.Dialect.Version()
+	if c.Svc.Options.Security.Auth && c.User == nil && c.Svc.Params.Value(kernel.BuildInfoMode).Str() == kernel.VersionOnly {
+		appendVersion(b.String("version", version), version)
+		return nil
+	}
 	b.String("version", version).String("gitVersion", "duskdb-"+c.Svc.Options.DuskDB)
 	b.StartArray("modules").End()
 	b.String("allocator", "go").String("javascriptEngine", c.Svc.Scripts.Name()).String("sysInfo", "deprecated")
-	b.StartArray("versionArray")
-	for _, part := range versionParts(version) {
-		b.Int32("", part)
-	}
-	b.End()
+	appendVersion(b, version)
 	b.StartDocument("openssl").String("running", "Go crypto/tls").String("compiled", runtime.Version()).End()
 	b.StartDocument("buildEnvironment").String("distmod", "").String("distarch", runtime.GOARCH).
 		String("cc", runtime.Version()).String("target_arch", runtime.GOARCH).String("target_os", runtime.GOOS).End()
@@ -29,6 +29,14 @@ func runBuildInfo(c *kernel.Call) error {
 	b.StartArray("storageEngines").String("", "bunt").End()
 	b.StartDocument("duskdb").String("version", c.Svc.Options.DuskDB).End()
 	return nil
+}
+
+func appendVersion(b *value.Builder, version string) {
+	b.StartArray("versionArray")
+	for _, part := range versionParts(version) {
+		b.Int32("", part)
+	}
+	b.End()
 }
 
 func versionParts(version string) [4]int32 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/session"
+	"github.com/duskdb/duskdb/internal/dialect"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/script"
 	"github.com/duskdb/duskdb/value"
@@ -26,6 +27,10 @@ func New(s *kernel.Service) *kernel.Parameters {
 			former.Name = line.Former
 			p.Lines[line.Former], p.Values[line.Former] = &former, cell
 		}
+	}
+	if !s.Options.Dialect.Has(dialect.BuildInfoLogin) {
+		open := value.String(kernel.OpenToStrangers)
+		p.Values[kernel.BuildInfoMode].Store(&open)
 	}
 	return p
 }
@@ -122,6 +127,7 @@ func serverParameters() []parameter {
 	return []parameter{
 		line("authenticationMechanisms", atStart, value.NewArray(value.String("SCRAM-SHA-1"), value.String("SCRAM-SHA-256"), value.String("MONGODB-X509")), checkList),
 		integer("authFailedDelayMs", always, 0, gte(0), lte(5000)),
+		line(kernel.BuildInfoMode, always, value.String(kernel.NeedsLogin), checkBuildInfoMode),
 		integer("authSchemaVersion", never, 5, gte(5), lte(5)),
 		boolean("enableLocalhostAuthBypass", atStart, true),
 		boolean("honorSystemUmask", atStart, false),
@@ -131,6 +137,15 @@ func serverParameters() []parameter {
 		integer("scramIterationCount", always, 10_000, gte(5000)),
 		integer("scramSHA256IterationCount", always, 15_000, gte(5000)),
 	}
+}
+
+func checkBuildInfoMode(v value.Value) (value.Value, error) {
+	const name = kernel.BuildInfoMode
+	switch v.Str() {
+	case kernel.NeedsLogin, kernel.VersionOnly, kernel.OpenToStrangers:
+		return v, nil
+	}
+	return v, mongoerr.Newf(mongoerr.BadValue, "Invalid value for Server Parameter: '%s' :: caused by :: Enumeration value '%s' for field '%[1]s' is not a valid value.", name, v.Str())
 }
 
 // checkDescriptor checks the text with which programs that manage servers mark theirs; hello

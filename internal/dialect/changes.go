@@ -27,6 +27,7 @@ const (
 	ErrorAndLog
 	SubstringPreview
 	RawData
+	BuildInfoLogin
 
 	changeCount = iota
 )
@@ -50,6 +51,7 @@ var Changes = [changeCount]Row{
 	DropDatabaseSilent: {"8.2", false, "`dropDatabase` answers without `dropped`"},
 	ErrorAndLog:        {"8.1", true, "`validationAction: \"errorAndLog\"`: a document that does not pass is refused, and the log says so"},
 	RawData:            {"8.2", false, "`rawData`: reads and writes of a time series are of its buckets"},
+	BuildInfoLogin:     {"8.1", false, "`buildInfo` needs a login where access control is on, unless the parameter `buildInfoAuthMode` says otherwise"},
 	SubstringPreview:   {"8.2", true, "the cluster parameter `fleDisableSubstringPreviewParameterLimits`"},
 
 	ConcatArraysAccumulator: {"8.1", true, "`$concatArrays` as an accumulator of `$group`, `$bucket`, `$bucketAuto` and `$setWindowFields`"},
