@@ -116,7 +116,7 @@ func v2ScriptsRefused(t *testing.T, db *mongo.Database) {
 	})
 	err := db.RunCommand(t.Context(), bson.D{{Key: "find", Value: "c"}, {Key: "filter", Value: bson.D{{Key: "$where", Value: "this.n.v.x.y"}}}}).Err()
 	var failed mongo.CommandError
-	if !errors.As(err, &failed) || failed.Code != 139 || !strings.HasPrefix(failed.Message, "Executor error during find command :: caused by :: TypeError: ") {
+	if !errors.As(err, &failed) || failed.Code != 139 || !strings.HasPrefix(failed.Message, "Executor error during find command: "+db.Name()+".c :: caused by :: TypeError: ") {
 		t.Error(err)
 	}
 }

@@ -30,7 +30,7 @@ func TestStreamGoesOnBehindFragment(t *testing.T) {
 	token := fragmentOf(s.Events()[0].Lookup("_id").Doc(), 0)
 	for stages, want := range map[string]string{
 		"":                                       "To resume from a split event, the $changeStream pipeline must include a $changeStreamSplitLargeEvent stage",
-		`, {"$changeStreamSplitLargeEvent": {}}`: "PlanExecutor error during aggregation :: caused by :: Attempted to resume from a split event fragment, but the event in the resumed stream was not large enough to be split",
+		`, {"$changeStreamSplitLargeEvent": {}}`: "Executor error during aggregate command on namespace: test.c :: caused by :: Attempted to resume from a split event fragment, but the event in the resumed stream was not large enough to be split",
 	} {
 		if r := resume(h, "c", "resumeAfter", token, stages); r.Lookup("code").Int32() != 280 || r.Lookup("errmsg").Str() != want {
 			t.Errorf("%q: %s", stages, r)

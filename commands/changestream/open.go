@@ -167,7 +167,7 @@ func (cs *Stream) seek(coll storage.Collection) error {
 	}
 	oldest := clustertime.Of(first.Doc.Lookup("ts"))
 	if cs.from < oldest && first.Doc.Lookup("op").Str() != "n" {
-		return mongoerr.New(mongoerr.ChangeStreamHistoryLost, historyLost).WithPrefix(exec.AggregationFailed)
+		return mongoerr.New(mongoerr.ChangeStreamHistoryLost, historyLost).WithPrefix(exec.AggregationFailed(cs.x.Running(), cs.ns))
 	}
 	last, err := newest(coll)
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/duskdb/duskdb/commands/changestream/token"
 	"github.com/duskdb/duskdb/commands/exec"
-	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/value"
@@ -102,11 +101,7 @@ func (e *End) Next() (value.Doc, error) {
 			err = e.Stream.deliver(id)
 		}
 		if err != nil {
-			what := exec.AggregationFailed
-			if c := e.Stream.x.Running(); c.Cmd != nil && c.Cmd.Has(kernel.Continues) {
-				what = exec.GetMoreFailed
-			}
-			return nil, mongoerr.From(err).WithPrefix(what)
+			return nil, mongoerr.From(err).WithPrefix(exec.AggregationFailed(e.Stream.x.Running(), e.Stream.ns))
 		}
 		if !seen {
 			return d, nil

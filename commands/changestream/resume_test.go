@@ -48,7 +48,7 @@ func TestStreamDoesNotFindItsToken(t *testing.T) {
 			if r.Lookup("code").Int32() != 280 || r.Lookup("errorLabels").Doc().Index(0).Str() != "NonResumableChangeStreamError" {
 				t.Fatal(r)
 			}
-			const text = `PlanExecutor error during aggregation :: caused by :: cannot resume stream; the resume token was not found. {_data: "`
+			const text = `Executor error during aggregate command on namespace: test.c :: caused by :: cannot resume stream; the resume token was not found. {_data: "`
 			if got := r.Lookup("errmsg").Str(); !strings.HasPrefix(got, text) || !strings.HasSuffix(got, `"}`) {
 				t.Error(got)
 			}

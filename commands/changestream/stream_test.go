@@ -112,7 +112,7 @@ func TestStreamResume(t *testing.T) {
 	if err := h.Svc.Oplog.Trim(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if text := h.Fails(286, `{"aggregate": "c", "pipeline": [{"$changeStream": {"resumeAfter": `+begin.JSON()+`}}], "cursor": {}}`); text != "PlanExecutor error during aggregation :: caused by :: "+changestream.HistoryLost {
+	if text := h.Fails(286, `{"aggregate": "c", "pipeline": [{"$changeStream": {"resumeAfter": `+begin.JSON()+`}}], "cursor": {}}`); text != "Executor error during aggregate command on namespace: test.c :: caused by :: "+changestream.HistoryLost {
 		t.Error(text)
 	}
 }

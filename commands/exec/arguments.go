@@ -288,7 +288,7 @@ type Finder struct {
 	Query canonical.Query // the query as it is planned
 	It    agg.Iterator    // the chain of iterators, made by Open
 	plan  *AccessPath     // nil until it is open
-	What  string          // mongod's prefix for errors
+	What  Failed          // mongod's prefix for errors
 	sort  bool            // a sort stage was needed
 
 	Follows bool // the cursor stays open at the end and waits for new documents

@@ -85,8 +85,8 @@ func TestBatchSizes(t *testing.T) {
 	}
 	// What no message can hold is refused, with the command that met it.
 	for what, command := range map[string]string{
-		"PlanExecutor error during aggregation": `{aggregate: "large", pipeline: [{$limit: 1}, {$lookup: {from: "large", pipeline: [], as: "all"}}], cursor: {}}`,
-		"Executor error during find command":    `{find: "large", filter: {_id: {$gte: 0}}, projection: {a: "$text", b: "$text", c: "$text"}}`,
+		"Executor error during aggregate command on namespace: test.large": `{aggregate: "large", pipeline: [{$limit: 1}, {$lookup: {from: "large", pipeline: [], as: "all"}}], cursor: {}}`,
+		"Executor error during find command: test.large":                   `{find: "large", filter: {_id: {$gte: 0}}, projection: {a: "$text", b: "$text", c: "$text"}}`,
 	} {
 		if text := h.Fails(10334, command); !strings.HasPrefix(text, what+" :: caused by :: BSONObj size: ") || !strings.Contains(text, "Size must be between 0 and 16793600(16MB)") {
 			t.Errorf("%s said %.200s", command, text)

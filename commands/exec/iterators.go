@@ -205,12 +205,28 @@ func (w *withRecordID) AtEnd() bool { return atEnd(w.src) }
 
 func (w *withRecordID) Close() { w.src.Close() }
 
-// mongod's prefixes for errors of a running query.
-const (
-	AggregationFailed = "PlanExecutor error during aggregation"
-	FindFailed        = "Executor error during find command"
-	GetMoreFailed     = "Executor error during getMore"
-)
+// FindFailed is mongod's prefix for errors of a running find.
+func FindFailed(c *kernel.Call, ns storage.Namespace) string {
+	if isGetMore(c) {
+		return getMoreFailed
+	}
+	return "Executor error during find command: " + ns.String()
+}
+
+// AggregationFailed is mongod's prefix for errors of a running aggregation.
+func AggregationFailed(c *kernel.Call, ns storage.Namespace) string {
+	if isGetMore(c) {
+		return getMoreFailed
+	}
+	return c.Svc.Dialect().AggregationFailed(ns.String())
+}
+
+const getMoreFailed = "Executor error during getMore"
+
+func isGetMore(c *kernel.Call) bool { return c.Cmd != nil && c.Cmd.Has(kernel.Continues) }
+
+// Failed returns the prefix for errors of what runs: FindFailed or AggregationFailed.
+type Failed = func(*kernel.Call, storage.Namespace) string
 
 // largestResult is how large a document may be on its way to a client.
 const largestResult = kernel.MaxDocumentBytes + 16*1024
@@ -220,8 +236,8 @@ const largestResult = kernel.MaxDocumentBytes + 16*1024
 type InContext struct {
 	Src  agg.Iterator
 	Exec *Execution        // knows the running command
-	NS   storage.Namespace // named in errors of the storage
-	What string            // the prefix, such as FindFailed; a getMore has its own
+	NS   storage.Namespace // named in errors
+	What Failed
 	// Computed: the documents may be deeper than those that clients send.
 	Computed bool
 }
@@ -241,11 +257,7 @@ func (i *InContext) Next() (value.Doc, error) {
 	if err == nil {
 		return d, nil
 	}
-	what := i.What
-	if c := i.Exec.Running(); c.Cmd != nil && c.Cmd.Has(kernel.Continues) {
-		what = GetMoreFailed
-	}
-	return nil, mongoerr.From(kernel.Translate(i.NS, err)).WithPrefix(what)
+	return nil, mongoerr.From(kernel.Translate(i.NS, err)).WithPrefix(i.What(i.Exec.Running(), i.NS))
 }
 
 // AtEnd reports whether no further document will come, if the source can tell.

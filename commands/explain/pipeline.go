@@ -102,7 +102,7 @@ func appendStages(c *kernel.Call, r *pipeline.Aggregation, e *Explanation, rest 
 		start := c.Svc.Real.NowMillis()
 		var err error
 		if returned, err = runExplained(r, e, rest); err != nil {
-			return mongoerr.From(kernel.Translate(r.NS, err)).WithPrefix(exec.AggregationFailed)
+			return mongoerr.From(kernel.Translate(r.NS, err)).WithPrefix(exec.AggregationFailed(c, r.NS))
 		}
 		took = c.Svc.Real.NowMillis() - start
 	}

@@ -42,7 +42,7 @@ func explainSeries(c *kernel.Call, r *pipeline.Aggregation, info *storage.Info, 
 			err = pipeline.Drain(it)
 		}
 		if err != nil {
-			return mongoerr.From(kernel.Translate(r.NS, err)).WithPrefix(exec.AggregationFailed)
+			return mongoerr.From(kernel.Translate(r.NS, err)).WithPrefix(exec.AggregationFailed(c, r.NS))
 		}
 		took = c.Svc.Real.NowMillis() - start
 	}

@@ -112,7 +112,7 @@ func TestOutFails(t *testing.T) {
 	h.Refuses([]harness.Refusal{
 		{DB: "test", Command: out(`{$out: "to"}`), Code: 11000},
 		{DB: "test", Command: out(`{$set: {a: "$_id"}}, {$out: "to"}`), Code: 121},
-		{DB: "test", Command: out(`{$out: "capped"}`), Code: 17152, Text: "PlanExecutor error during aggregation :: caused by :: namespace 'test.capped' is capped so it can't be used for $out"},
+		{DB: "test", Command: out(`{$out: "capped"}`), Code: 17152, Text: "Executor error during aggregate command on namespace: test.c :: caused by :: namespace 'test.capped' is capped so it can't be used for $out"},
 		{DB: "test", Command: out(`{$out: "v"}`), Code: 166},
 		{DB: "test", Command: out(`{$out: {db: "test", coll: "v", timeseries: {timeField: "t"}}}`), Code: 7268700},
 		{DB: "test", Command: out(`{$out: {db: "test", coll: "ts", timeseries: {timeField: "t", metaField: "m"}}}`), Code: 7406103},

@@ -28,6 +28,7 @@ const (
 	SubstringPreview
 	RawData
 	BuildInfoLogin
+	NamespaceOfAggregation
 
 	changeCount = iota
 )
@@ -48,11 +49,12 @@ var Changes = [changeCount]Row{
 	NULInNames:             {"8.1", false, "another code for a name with a NUL byte in `$unset`, before all others"},
 	StageArguments:         {"8.2", false, "`$currentOp` and `$lookup` check their arguments as commands do: other codes, null as if it were not there"},
 
-	DropDatabaseSilent: {"8.2", false, "`dropDatabase` answers without `dropped`"},
-	ErrorAndLog:        {"8.1", true, "`validationAction: \"errorAndLog\"`: a document that does not pass is refused, and the log says so"},
-	RawData:            {"8.2", false, "`rawData`: reads and writes of a time series are of its buckets"},
-	BuildInfoLogin:     {"8.1", false, "`buildInfo` needs a login where access control is on, unless the parameter `buildInfoAuthMode` says otherwise"},
-	SubstringPreview:   {"8.2", true, "the cluster parameter `fleDisableSubstringPreviewParameterLimits`"},
+	DropDatabaseSilent:     {"8.2", false, "`dropDatabase` answers without `dropped`"},
+	ErrorAndLog:            {"8.1", true, "`validationAction: \"errorAndLog\"`: a document that does not pass is refused, and the log says so"},
+	RawData:                {"8.2", false, "`rawData`: reads and writes of a time series are of its buckets"},
+	BuildInfoLogin:         {"8.1", false, "`buildInfo` needs a login where access control is on, unless the parameter `buildInfoAuthMode` says otherwise"},
+	NamespaceOfAggregation: {"8.2", false, "errors of a running aggregation name its namespace"},
+	SubstringPreview:       {"8.2", true, "the cluster parameter `fleDisableSubstringPreviewParameterLimits`"},
 
 	ConcatArraysAccumulator: {"8.1", true, "`$concatArrays` as an accumulator of `$group`, `$bucket`, `$bucketAuto` and `$setWindowFields`"},
 	SetUnionAccumulator:     {"8.1", true, "`$setUnion` as an accumulator of `$group`, `$bucket`, `$bucketAuto` and `$setWindowFields`"},

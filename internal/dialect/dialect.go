@@ -116,6 +116,14 @@ type Text struct {
 	Format string
 }
 
+// AggregationFailed is the prefix of errors of a running aggregation of the namespace.
+func (d Dialect) AggregationFailed(ns string) string {
+	if !d.Has(NamespaceOfAggregation) {
+		return "PlanExecutor error during aggregation"
+	}
+	return "Executor error during aggregate command on namespace: " + ns
+}
+
 // Error returns an error in the dialect's words.
 func (d Dialect) Error(e *Error, args ...any) error {
 	t := e.Now

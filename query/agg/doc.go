@@ -36,8 +36,8 @@
 // must read all input first; above [Exec].MemoryLimit they write temporary files
 // (package spill), or fail if the client has forbidden that.
 //
-// Errors are MongoDB's own, without the context that a command adds ("PlanExecutor
-// error during aggregation :: caused by :: …").
+// Errors are MongoDB's own, without the context that a command adds ("Executor
+// error during aggregate command on namespace: … :: caused by :: …").
 //
 // A [stage.Host] provides everything outside the pipeline: other collections,
 // statistics, writing. A pipeline's [Leading] part lists what the host can do

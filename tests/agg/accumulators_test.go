@@ -54,7 +54,7 @@ func TestAccumulatorsRefuse(t *testing.T) {
 
 	// A $group at the beginning runs in mongod's slot-based engine, with its codes
 	// (db/exec/sbe: 4848401, 4848403, 5911200).
-	const failed = "PlanExecutor error during aggregation :: caused by :: "
+	const failed = "Executor error during aggregate command on namespace: test.c :: caused by :: "
 	s.says(5911200, failed+"$mergeObjects only supports objects", "c", `[{$group: {_id: null, r: {$mergeObjects: "$_id"}}}]`)
 	s.says(4848401, failed+"can't $divide by zero", "c", `[{$match: {_id: 1}}, {$sort: {_id: 1}}, {$group: {_id: null, r: {$push: {$divide: ["$_id", 0]}}}}]`)
 	s.says(7548606, failed+"parameter 'n' must be coercible to a positive 64-bit integer", "c", `[{$group: {_id: null, r: {$lastN: {n: 0, input: "$s"}}}}]`)

@@ -86,7 +86,7 @@ func TestSizes(t *testing.T) {
 		t.Error(n, len(reply))
 	}
 	text := s.fails(10334, "c", `[{$group: {_id: null, all: {$push: "$s"}}}]`)
-	if !strings.HasPrefix(text, "PlanExecutor error during aggregation :: caused by :: BSONObj size: ") {
+	if !strings.HasPrefix(text, "Executor error during aggregate command on namespace: test.c :: caused by :: BSONObj size: ") {
 		t.Error(text)
 	}
 	// Within the pipeline a document may be larger.
@@ -164,11 +164,11 @@ func TestSpilling(t *testing.T) {
 	s.gives("c", group, `[{n: 3000}]`)
 	s.gives("c", bucket, `[{n: 1000}, {n: 1000}, {n: 1000}]`)
 	s.gives("c", `[{$facet: {a: [{$count: "n"}], b: [{$sort: {_id: -1}}, {$limit: 1}, {$project: {_id: 1}}]}}]`, `[{a: [{n: 3000}], b: [{_id: 2999}]}]`)
-	s.says(292, "PlanExecutor error during aggregation :: caused by :: Sort exceeded memory limit of 100000 bytes, but did not opt in to external sorting.", "c", sorted, `allowDiskUse: false`)
+	s.says(292, "Executor error during aggregate command on namespace: test.c :: caused by :: Sort exceeded memory limit of 100000 bytes, but did not opt in to external sorting.", "c", sorted, `allowDiskUse: false`)
 	s.ok(`admin: {setParameter: 1, allowDiskUseByDefault: false}`)
 	s.fails(292, "c", sorted)
 	reply := s.run(`{find: "c", sort: {k: 1}}`)
-	if reply.Lookup("code").Int32() != 292 || !strings.HasPrefix(reply.Lookup("errmsg").Str(), "Executor error during find command :: caused by :: Sort exceeded memory limit of 100000 bytes") {
+	if reply.Lookup("code").Int32() != 292 || !strings.HasPrefix(reply.Lookup("errmsg").Str(), "Executor error during find command: test.c :: caused by :: Sort exceeded memory limit of 100000 bytes") {
 		t.Error(reply)
 	}
 	s.ok(`{find: "c", sort: {k: 1}, allowDiskUse: true, singleBatch: true}`)

@@ -188,16 +188,16 @@ func TestRecordIDs(t *testing.T) {
 func TestErrorContext(t *testing.T) {
 	s := newServer(t)
 	s.insert("c", `[{_id: 1, a: "x"}]`)
-	s.says(14, "PlanExecutor error during aggregation :: caused by :: $add only supports numeric or date types, not string", "c", `[{$project: {b: {$add: ["$a", 1]}}}]`)
+	s.says(14, "Executor error during aggregate command on namespace: test.c :: caused by :: $add only supports numeric or date types, not string", "c", `[{$project: {b: {$add: ["$a", 1]}}}]`)
 	if text := s.fails(14, "c", `[{$project: {b: {$add: ["x", 1]}}}]`); !strings.HasPrefix(text, "Failed to optimize pipeline :: caused by :: ") {
 		t.Error(text)
 	}
 	reply := s.run(`{find: "c", projection: {b: {$add: ["$a", 1]}}}`)
-	if text := reply.Lookup("errmsg").Str(); !strings.HasPrefix(text, "Executor error during find command :: caused by :: $add only") {
+	if text := reply.Lookup("errmsg").Str(); !strings.HasPrefix(text, "Executor error during find command: test.c :: caused by :: $add only") {
 		t.Error(text)
 	}
 	reply = s.run(`{find: "c", filter: {$expr: {$gt: [{$add: ["$a", 1]}, 1]}}}`)
-	if text := reply.Lookup("errmsg").Str(); !strings.HasPrefix(text, "Executor error during find command :: caused by :: $add only") {
+	if text := reply.Lookup("errmsg").Str(); !strings.HasPrefix(text, "Executor error during find command: test.c :: caused by :: $add only") {
 		t.Error(text)
 	}
 	s.insert("d", `[{_id: 1, a: 1}, {_id: 2, a: "x"}]`)

@@ -64,7 +64,7 @@ func TestOutTimeSeries(t *testing.T) {
 	s.gives("w", out, `[]`)
 	s.gives("ts", `[{$match: {"m.s": 1}}, {$group: {_id: "$m.s", n: {$sum: 1}, v: {$max: "$v"}}}]`, `[{_id: 1, n: 2, v: 20}]`)
 	s.ok(`{create: "plain"}`)
-	s.says(7268700, "PlanExecutor error during aggregation :: caused by :: Cannot create a time-series collection from a non time-series collection or view.", "w", `[{$out: {db: "test", coll: "plain", timeseries: {timeField: "t"}}}]`)
+	s.says(7268700, "Executor error during aggregate command on namespace: test.w :: caused by :: Cannot create a time-series collection from a non time-series collection or view.", "w", `[{$out: {db: "test", coll: "plain", timeseries: {timeField: "t"}}}]`)
 	s.ok(`{create: "lens", viewOn: "w", pipeline: []}`)
 	s.fails(7268700, "w", `[{$out: {db: "test", coll: "lens", timeseries: {timeField: "t"}}}]`)
 	s.fails(7406103, "w", `[{$out: {db: "test", coll: "ts", timeseries: {timeField: "other", metaField: "m"}}}]`)
@@ -180,7 +180,7 @@ func TestMergeOnFields(t *testing.T) {
 	s.says(51183, "Cannot find index to verify that join fields will be unique", "src", `[{$merge: {into: "dst", on: "k"}}]`)
 	s.ok(`{createIndexes: "dst", indexes: [{key: {r: 1, k: -1}, name: "rk", unique: true}]}`)
 	s.fails(51183, "src", `[{$merge: {into: "dst", on: "k"}}]`)
-	s.says(66, "PlanExecutor error during aggregation :: caused by :: $merge failed to update the matching document, did you attempt to modify the _id or the shard key? :: caused by :: "+
+	s.says(66, "Executor error during aggregate command on namespace: test.src :: caused by :: $merge failed to update the matching document, did you attempt to modify the _id or the shard key? :: caused by :: "+
 		"Performing an update on the path '_id' would modify the immutable field '_id'", "src", `[{$merge: {into: "dst", on: ["k", "r"]}}]`)
 	s.gives("src", `[{$unset: "_id"}, {$merge: {into: "dst", on: ["k", "r"]}}]`, `[]`)
 	s.gives("dst", `[{$match: {k: 1}}]`, `[{_id: "old", k: 1, r: "x", v: 10}]`)

@@ -20,7 +20,7 @@ func TestWritersRefuse(t *testing.T) {
 		{16990, "$out only supports a string or object argument, but found array", `{$out: ["x"]}`},
 		{16990, "$out only supports a string or object argument, but found null", `{$out: null}`},
 		{73, "Invalid $out target namespace, test.", `{$out: ""}`},
-		{20, "PlanExecutor error during aggregation :: caused by :: error with target namespace: Invalid collection name: a$b", `{$out: "a$b"}`},
+		{20, "Executor error during aggregate command on namespace: test.c :: caused by :: error with target namespace: Invalid collection name: a$b", `{$out: "a$b"}`},
 		{73, "Invalid $out target namespace, test..a", `{$out: ".a"}`},
 		{73, "Invalid $out target namespace, a b.c", `{$out: {db: "a b", coll: "c"}}`},
 		{17385, "Can't $out to special collection: system.js", `{$out: "system.js"}`},
@@ -151,7 +151,7 @@ func TestMergeNeedsUniqueIndex(t *testing.T) {
 func TestMergeOnValues(t *testing.T) {
 	s := newServer(t)
 	s.ok(`{createIndexes: "t", indexes: [{key: {"a.b": 1}, name: "ab", unique: true, sparse: true}, {key: {name: 1, team: -1}, name: "nt", unique: true, sparse: true}]}`)
-	const executing = "PlanExecutor error during aggregation :: caused by :: "
+	const executing = "Executor error during aggregate command on namespace: test.c :: caused by :: "
 	missing := func(path string) string {
 		return executing + "$merge write error: 'on' field '" + path + "' cannot be missing, null or undefined if supporting index is sparse"
 	}
@@ -242,7 +242,7 @@ func TestMergeTellsItsPart(t *testing.T) {
 	s := newServer(t)
 	s.insert("c", `[{_id: 0, a: 0}, {_id: 1, a: 0}]`)
 	s.ok(`{createIndexes: "t", indexes: [{key: {a: 1}, name: "unique a", unique: true}]}`)
-	const executing = "PlanExecutor error during aggregation :: caused by :: "
+	const executing = "Executor error during aggregate command on namespace: test.c :: caused by :: "
 	s.says(11000, executing+"$merge failed due to a DuplicateKey error :: caused by :: E11000 duplicate key error collection: test.t index: unique a dup key: { a: 0 }",
 		"c", `[{$merge: "t"}]`)
 	s.says(11000, executing+"$merge with whenMatched: fail found an existing document with the same values for the 'on' fields :: caused by :: E11000 duplicate key error collection: test.t index: unique a dup key: { a: 0 }",

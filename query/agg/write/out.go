@@ -27,7 +27,7 @@ func ParseOut(p *stage.Parser, v value.Value) ([]stage.Stage, error) {
 	default:
 		return nil, mongoerr.Newf(16990, "$out only supports a string or object argument, but found %s", v.Kind())
 	}
-	return []stage.Stage{s}, checkOutTarget(s.target.DB, s.target.Coll)
+	return []stage.Stage{s}, checkOutTarget(p, s.target.DB, s.target.Coll)
 }
 
 func (s *outStage) parseObject(d value.Doc) (err error) {
@@ -89,12 +89,12 @@ func checkTimeSeries(d value.Doc) error {
 	return nil
 }
 
-func checkOutTarget(db, coll string) error {
+func checkOutTarget(p *stage.Parser, db, coll string) error {
 	switch {
 	case stage.ValidTarget(db, strings.ReplaceAll(coll, "$", "_")) && strings.Contains(coll, "$"):
-		return badTarget("Invalid collection name: %s", coll)
+		return badTarget(p, "Invalid collection name: %s", coll)
 	case len(db)+1+len(coll) > maxNamespace:
-		return badTarget("Fully qualified namespace is too long. Namespace: %s.%s Max: %d", db, coll, maxNamespace)
+		return badTarget(p, "Fully qualified namespace is too long. Namespace: %s.%s Max: %d", db, coll, maxNamespace)
 	case !stage.ValidTarget(db, coll):
 		return mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid $out target namespace, %s.%s", db, coll)
 	case strings.HasPrefix(coll, "system."):
@@ -107,8 +107,9 @@ func checkOutTarget(db, coll string) error {
 
 // badTarget is the error for a name that mongod refuses when it renames the new
 // collection.
-func badTarget(format string, args ...any) error {
-	return mongoerr.Newf(mongoerr.IllegalOperation, "PlanExecutor error during aggregation :: caused by :: error with target namespace: "+format, args...)
+func badTarget(p *stage.Parser, format string, args ...any) error {
+	return mongoerr.Newf(mongoerr.IllegalOperation, "error with target namespace: "+format, args...).
+		WithPrefix(p.Scope.Dialect().AggregationFailed(p.DB + "." + p.Coll))
 }
 
 // maxNamespace is the maximum length in bytes of a database name and a collection

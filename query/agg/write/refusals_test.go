@@ -35,7 +35,7 @@ func TestRefusals(t *testing.T) {
 		{`[{"$out": {"db": "x", "coll": null}}]`, "40414: BSON field '$out.coll' is missing but a required field"},
 		{`[{"$out": {"db": 1, "coll": "y"}}]`, "14: BSON field '$out.db' is the wrong type 'int', expected type 'string'"},
 		{`[{"$out": {"db": "x", "db": "x"}}]`, "40413: BSON field '$out.db' is a duplicate field"},
-		{`[{"$out": "a$b"}]`, "20: PlanExecutor error during aggregation :: caused by :: error with target namespace: Invalid collection name: a$b"},
+		{`[{"$out": "a$b"}]`, "20: Executor error during aggregate command on namespace: test.c :: caused by :: error with target namespace: Invalid collection name: a$b"},
 		{`[{"$out": ""}]`, "73: Invalid $out target namespace, test."},
 		{`[{"$out": {"db": "x", "coll": "y", "timeseries": 1}}]`, "14: BSON field '$out.timeseries' is the wrong type 'int', expected type 'object'"},
 		{`[{"$out": {"db": "x", "coll": "y", "timeseries": {"timeField": 1}}}]`, "14: BSON field '$out.timeseries.timeField' is the wrong type 'int', expected type 'string'"},
