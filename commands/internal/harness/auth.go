@@ -132,5 +132,5 @@ func (h *AuthHarness) Gate(u *auth.User, db, command string) error {
 var Open = map[string]bool{
 	"getMore": true, "startSession": true, "refreshSessions": true, "killSessions": true, "features": true,
 	"commitTransaction": true, "abortTransaction": true, "endSessions": true, "whatsmysni": true, "availableQueryOptions": true,
-	"isdbgrid": true,
+	"isdbgrid": true, "buildInfo": true,
 }
