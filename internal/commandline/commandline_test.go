@@ -187,14 +187,3 @@ func TestVariableNames(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
-
-func TestDistance(t *testing.T) {
-	for _, tt := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"abc", "abc", 0}, {"abc", "ab", 1}, {"port", "prot", 2}, {"a", "xyz", 3}} {
-		if got := distance(tt.a, tt.b); got != tt.want || distance(tt.b, tt.a) != got {
-			t.Errorf("%s, %s: %d", tt.a, tt.b, got)
-		}
-	}
-}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/duskdb/duskdb/internal/editdistance"
 )
 
 // ErrHelp is the error of a command line that only asks for help, or for the version.
@@ -102,7 +104,7 @@ func (c *Command) flag(name string) *Flag {
 func (c *Command) suggest(name string) string {
 	var like []string
 	for _, f := range c.Flags {
-		if known := "--" + f.Name; !f.Hidden && (strings.HasPrefix(known, name) && len(name) > 2 || distance(known, name) <= 2) {
+		if known := "--" + f.Name; !f.Hidden && (strings.HasPrefix(known, name) && len(name) > 2 || editdistance.Levenshtein(known, name) <= 2) {
 			like = append(like, fmt.Sprintf("%q", known))
 		}
 	}
@@ -113,27 +115,6 @@ func (c *Command) suggest(name string) string {
 		return ", did you mean " + like[0] + "?"
 	}
 	return ", did you mean one of " + strings.Join(like, ", ") + "?"
-}
-
-// distance is the number of letters to insert, remove or replace between two words.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := diagonal
-			if a[i] != b[j] {
-				replaced++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(row[j+1]+1, row[j]+1, replaced)
-		}
-	}
-	return row[len(b)]
 }
 
 // assign sets a flag; its errors name it.

@@ -58,7 +58,7 @@ var imports = map[string]string{
 	"query/agg/pack":       language + " query/agg/accumulate query/agg/group query/agg/order query/agg/stage query/expr",
 	"query/agg/pipeline":   language + " query/agg/flow query/agg/group query/agg/order query/agg/pack query/agg/source query/agg/stage query/expr query/match",
 	"query/agg/lookup":     language + " query/agg/flow query/agg/order query/agg/pipeline query/agg/spill query/agg/stage query/expr query/match",
-	"query/agg/fusion":     language + " query/agg/group query/agg/lookup query/agg/order query/agg/pipeline query/agg/stage query/agg/window query/expr",
+	"query/agg/fusion":     language + " internal/editdistance query/agg/group query/agg/lookup query/agg/order query/agg/pipeline query/agg/stage query/agg/window query/expr",
 	"query/agg/write":      language + " query/agg/flow query/agg/pipeline query/agg/stage query/expr query/match query/update",
 	"query/agg":            language + " query/agg/* query/expr query/update",
 	// Its tests.
@@ -139,21 +139,22 @@ var imports = map[string]string{
 
 	// The programs.
 	"cmd/*":                "clock internal/commandline internal/freeport internal/mongoerr server/* servertest internal/transfer value wire",
-	"internal/commandline": "",
+	"internal/commandline": "internal/editdistance",
 	"internal/release":     "",
 	"internal/transfer":    "internal/reserved value wire",
 
 	// Tests, and what they use.
-	"compat_tests/*":       "*",
-	"internal/commandtest": "clock commands internal/engines internal/pgtest server server/pebble server/postgres storage/storagetest value",
-	"internal/freeport":    "",
-	"internal/linear":      "",
-	"internal/needs":       "",
-	"internal/pgtest":      "clock internal/freeport internal/needs",
-	"internal/proc":        "internal/needs",
-	"tests/access":         "value wire",
-	"tests/crash":          "value wire",
-	"tests/crash/*":        "*",
+	"compat_tests/*":        "*",
+	"internal/commandtest":  "clock commands internal/engines internal/pgtest server server/pebble server/postgres storage/storagetest value",
+	"internal/freeport":     "",
+	"internal/editdistance": "",
+	"internal/linear":       "",
+	"internal/needs":        "",
+	"internal/pgtest":       "clock internal/freeport internal/needs",
+	"internal/proc":         "internal/needs",
+	"tests/access":          "value wire",
+	"tests/crash":           "value wire",
+	"tests/crash/*":         "*",
 }
 
 // language is what every package of the query language may import.

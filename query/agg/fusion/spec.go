@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/duskdb/duskdb/internal/editdistance"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/agg/stage"
 	"github.com/duskdb/duskdb/value"
@@ -193,8 +194,8 @@ func (s *specification) unknownWeights(unknown []string, matched map[string]bool
 
 // The bounds of what is compared for a suggestion.
 const (
-	longestName = 64
-	mostNames   = 64
+	maxNameLength = 64 // bytes
+	maxNames      = 64
 )
 
 // nearest returns the names that take the fewest changes of letters to become name. Names
@@ -202,10 +203,10 @@ const (
 func nearest(name string, names []string) (near []string) {
 	best := -1
 	for i, n := range names {
-		if i >= mostNames || len(n) > longestName || len(name) > longestName {
+		if i >= maxNames || len(n) > maxNameLength || len(name) > maxNameLength {
 			continue
 		}
-		switch d := distance(name, n); {
+		switch d := editdistance.Levenshtein(name, n); {
 		case best < 0 || d < best:
 			best, near = d, []string{n}
 		case d == best:
@@ -213,25 +214,4 @@ func nearest(name string, names []string) (near []string) {
 		}
 	}
 	return near
-}
-
-// distance is the Levenshtein distance of two short strings.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -1,0 +1,24 @@
+// Package editdistance tells how alike two words are, to suggest the one that was meant.
+package editdistance
+
+// Levenshtein is the number of bytes to insert, remove or replace between two words. Its time
+// grows with the product of their lengths.
+func Levenshtein(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(row[j+1]+1, row[j]+1, replaced)
+		}
+	}
+	return row[len(b)]
+}
