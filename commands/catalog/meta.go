@@ -24,6 +24,17 @@ const (
 	Buckets                // holds the buckets of a time series
 )
 
+// Type is the type of a collection in listings.
+func (k Kind) Type() string {
+	switch k {
+	case View:
+		return "view"
+	case TimeSeries:
+		return "timeseries"
+	}
+	return "collection"
+}
+
 // Meta is what the commands know of a collection, derived once
 // from its options and indexes whenever these change. It is immutable.
 type Meta struct {

@@ -264,21 +264,10 @@ func runListCollections(c *kernel.Call) error {
 	return exec.FirstBatch(c, exec.CursorRequest{NS: ns, It: agg.Docs(kept...), BatchSize: size, IDFirst: true, SingleBatch: int64(len(kept)) <= size})
 }
 
-// kindName is the type of a collection in listings.
-func kindName(info *storage.Info) string {
-	switch catalog.Of(info).Kind {
-	case catalog.View:
-		return "view"
-	case catalog.TimeSeries:
-		return "timeseries"
-	}
-	return "collection"
-}
-
 func listedCollection(c *kernel.Call, info *storage.Info, nameOnly bool) value.Doc {
 	var b value.Builder
 	b.Reset(nil)
-	b.String("name", info.Namespace.Coll).String("type", kindName(info))
+	b.String("name", info.Namespace.Coll).String("type", catalog.Of(info).Kind.Type())
 	if !nameOnly {
 		appendListed(c, &b, info)
 	}
@@ -412,28 +401,18 @@ func OpenListClusterCatalog(h *pipeline.Environment, _ *agg.Exec, s agg.Special)
 	if db == "admin" {
 		db = "" // all
 	}
-	var docs []value.Doc
-	err := c.View(func(tx storage.Tx) error {
-		docs = nil
-		infos, err := catalog.List(tx, db)
-		if err != nil {
-			return err
+	return pipeline.ListCollections(c, db, func(info *storage.Info) value.Doc {
+		if !access.ListsCollection(c, info.Namespace) {
+			return nil
 		}
-		for _, info := range infos {
-			if pipeline.HiddenCollection(info.Namespace) || !access.ListsCollection(c, info.Namespace) {
-				continue
-			}
-			docs = append(docs, clusterEntry(c, info, s.Spec))
-		}
-		return nil
+		return clusterEntry(c, info, s.Spec)
 	})
-	return agg.Docs(docs...), err
 }
 
 // clusterEntry is what $listClusterCatalog says of a collection.
 func clusterEntry(c *kernel.Call, info *storage.Info, options value.Doc) value.Doc {
 	b := value.NewBuilder()
-	b.String("ns", info.Namespace.String()).String("db", info.Namespace.DB).String("type", kindName(info))
+	b.String("ns", info.Namespace.String()).String("db", info.Namespace.DB).String("type", catalog.Of(info).Kind.Type())
 	appendListed(c, b, info)
 	b.Bool("sharded", false)
 	if options.Lookup("tracked").Truthy() {

@@ -116,13 +116,7 @@ func collectionType(c *kernel.Call) string {
 	if err != nil || info == nil {
 		return "nonExistent"
 	}
-	switch catalog.Of(info).Kind {
-	case catalog.View:
-		return "view"
-	case catalog.TimeSeries:
-		return "timeseries"
-	}
-	return "collection"
+	return catalog.Of(info).Kind.Type()
 }
 
 // OpenQueryStats lists the statistics of queries: the stage $queryStats.

@@ -179,6 +179,17 @@ func OpenListCatalog(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, 
 	if s.Coll == "" {
 		db = "" // {aggregate: 1} on admin lists everything
 	}
+	return ListCollections(c, db, func(info *storage.Info) value.Doc {
+		if s.Coll != "" && info.Namespace.Coll != s.Coll {
+			return nil
+		}
+		return catalogEntry(info)
+	})
+}
+
+// ListCollections returns the entries of the collections of a database, or of all databases if
+// db is "". Hidden collections, and those whose entry is nil, are left out.
+func ListCollections(c *kernel.Call, db string, entry func(*storage.Info) value.Doc) (agg.Iterator, error) {
 	var docs []value.Doc
 	err := c.View(func(tx storage.Tx) error {
 		docs = nil
@@ -187,10 +198,12 @@ func OpenListCatalog(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, 
 			return err
 		}
 		for _, info := range infos {
-			if HiddenCollection(info.Namespace) || s.Coll != "" && info.Namespace.Coll != s.Coll {
+			if HiddenCollection(info.Namespace) {
 				continue
 			}
-			docs = append(docs, catalogEntry(info))
+			if d := entry(info); d != nil {
+				docs = append(docs, d)
+			}
 		}
 		return nil
 	})
@@ -200,16 +213,7 @@ func OpenListCatalog(h *Environment, _ *agg.Exec, s agg.Special) (agg.Iterator, 
 func catalogEntry(info *storage.Info) value.Doc {
 	m := catalog.Of(info)
 	b := value.NewBuilder()
-	b.String("db", info.Namespace.DB).String("name", info.Namespace.Coll)
-	switch m.Kind {
-	case catalog.View:
-		b.String("type", "view")
-	case catalog.TimeSeries:
-		b.String("type", "timeseries")
-	default:
-		b.String("type", "collection")
-	}
-	b.String("ns", info.Namespace.String())
+	b.String("db", info.Namespace.DB).String("name", info.Namespace.Coll).String("type", m.Kind.Type()).String("ns", info.Namespace.String())
 	if m.Kind == catalog.View {
 		b.String("viewOn", m.ViewOn).Array("pipeline", m.Pipeline)
 		return b.Doc()
