@@ -237,7 +237,7 @@ type InContext struct {
 	Src  agg.Iterator
 	Exec *Execution        // knows the running command
 	NS   storage.Namespace // named in errors
-	What Failed
+	What Failed            // prefix for errors
 	// Computed: the documents may be deeper than those that clients send.
 	Computed bool
 }

@@ -21,9 +21,9 @@ type WriteBlock struct {
 // serverStatus.
 var WriteBlockReasons = [...]string{"Unspecified", "ClusterToClusterMigrationInProgress", "DiskUseThresholdExceeded"}
 
-// Set blocks writes or allows them again. Whoever gives another reason than the one for
-// which writes are blocked is refused: programs must not lift the blocks of each other. It
-// returns whether that changed anything.
+// Set blocks writes or allows them again. While they are blocked it refuses any reason but
+// that of the block: programs must not lift the blocks of each other. It returns whether it
+// changed anything.
 func (w *WriteBlock) Set(on bool, reason string) (changed bool, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -16,7 +16,7 @@ func queryStatsParameters() []parameter {
 	size := text("internalQueryStatsCacheSize", always, "1%").
 		onChange(func(s *kernel.Service, v value.Value) {
 			bytes, _ := memorySize(v.Str())
-			s.QueryStats.SetLimit(min(bytes, mostStatsBytes))
+			s.QueryStats.SetLimit(min(bytes, maxStatsBytes))
 		})
 	size.Check = checkMemorySize(size.Check)
 	return []parameter{
@@ -28,8 +28,8 @@ func queryStatsParameters() []parameter {
 	}
 }
 
-// mostStatsBytes is the most that the statistics may take, whatever is set.
-const mostStatsBytes = 1 << 30
+// maxStatsBytes is the maximum that the statistics may take, whatever is set.
+const maxStatsBytes = 1 << 30
 
 var memorySizes = regexp.MustCompile(`^\s*(\d+\.?\d*)\s*([a-zA-Z%]+)\s*$`)
 

@@ -41,7 +41,7 @@ var versions = [dialectCount]version{
 	Mongo80:     {Full: "8.0.16", Release: "8.0", Feature: "8.0", Features: known80, Wire: 25},
 }
 
-// The version that a server speaks unless it is told another.
+// The version that a server speaks by default.
 const (
 	Newest     = "8.2"   // release series
 	NewestFull = "8.2.4" // as in buildInfo
@@ -51,7 +51,7 @@ const (
 func Releases() []string { return []string{Newest, "8.0"} }
 
 // Speak returns the dialect of a release series with its own feature compatibility
-// version; "" stands for the newest. ok is false if the series is none of [Releases].
+// version, of the newest series for "". ok is false if the series is not one of [Releases].
 func Speak(release string) (d Dialect, ok bool) {
 	switch release {
 	case "", Newest:

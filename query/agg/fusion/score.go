@@ -119,11 +119,7 @@ func (s *scoreStage) Gives() (kinds []expr.MetaKind, all bool) {
 	if !s.last {
 		return nil, false
 	}
-	kinds = []expr.MetaKind{expr.MetaScore}
-	if s.args.details {
-		kinds = append(kinds, expr.MetaScoreDetails)
-	}
-	return kinds, false
+	return scoreMetadata(s.args.details), false
 }
 
 func (s *scoreStage) Open(x *stage.Exec, src stage.Iterator) (stage.Iterator, error) {

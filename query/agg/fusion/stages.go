@@ -178,11 +178,7 @@ func (r *result) Spec() value.Value {
 
 // Gives lists the metadata that the documents have.
 func (r *result) Gives() (kinds []expr.MetaKind, all bool) {
-	kinds = []expr.MetaKind{expr.MetaScore}
-	if r.spec.scoreDetails {
-		kinds = append(kinds, expr.MetaScoreDetails)
-	}
-	return kinds, false
+	return scoreMetadata(r.spec.scoreDetails), false
 }
 
 func (r *result) Open(x *stage.Exec, src stage.Iterator) (stage.Iterator, error) {
@@ -228,6 +224,14 @@ func (r *result) details(score value.Value, found []value.Doc) value.Doc {
 		b.End()
 	}
 	return b.End().Doc()
+}
+
+// scoreMetadata lists the metadata of documents that have a score, with or without its details.
+func scoreMetadata(details bool) []expr.MetaKind {
+	if details {
+		return []expr.MetaKind{expr.MetaScore, expr.MetaScoreDetails}
+	}
+	return []expr.MetaKind{expr.MetaScore}
 }
 
 // setScore makes a score the present document's, whose other metadata go.
