@@ -18,9 +18,20 @@ export function el(tag, props, ...children) {
   return e;
 }
 
-// fill replaces the content of an element.
+// sameness is what tells a control from the others of its element, also after it was made anew.
+const sameness = c =>
+  [c.tagName, c.id, c.href, c.getAttribute('aria-label'), c.innerText].join('\n');
+
+// fill replaces the content of an element. A control in it that has the focus keeps it: a
+// page that updates itself must not take it from somebody who uses the keyboard.
 export function fill(e, ...children) {
+  const at = document.activeElement,
+    held = at !== e && e.contains(at) && sameness(at);
   e.replaceChildren(...children.flat(4).filter(c => c !== undefined && c !== null && c !== false));
+  if (held)
+    [...e.querySelectorAll('a, button, input, select, textarea')]
+      .find(c => sameness(c) === held)
+      ?.focus({ preventScroll: true });
 }
 
 export class ServerError extends Error {
