@@ -16,7 +16,7 @@ func (e *env) fill(n int) {
 	for i := range n {
 		docs = append(docs, value.NewDoc("_id", value.Int32(int32(i)), "payload", value.String("0123456789012345678901234567890123456789")))
 		if len(docs) == cap(docs) || i == n-1 {
-			_, err := e.broker.Send(e.ctx, e.engine, ref("q"), docs, e.now())
+			_, err := e.broker.Send(e.ctx, e.store, ref("q"), docs, e.now())
 			e.must(err)
 			docs = docs[:0]
 		}
@@ -57,14 +57,14 @@ func BenchmarkRoundParallel(b *testing.B) {
 
 func (e *env) round(b *testing.B, id int64) {
 	d := value.NewDoc("_id", value.Int64(id), "payload", value.String("0123456789012345678901234567890123456789"))
-	if _, err := e.broker.Send(e.ctx, e.engine, ref("q"), []value.Doc{d}, t0); err != nil {
+	if _, err := e.broker.Send(e.ctx, e.store, ref("q"), []value.Doc{d}, t0); err != nil {
 		b.Fatal(err)
 	}
-	docs, err := e.broker.Receive(e.ctx, e.engine, Request{Ref: ref("q"), Max: 1}, t0)
+	docs, err := e.broker.Receive(e.ctx, e.store, Request{Ref: ref("q"), Max: 1}, t0)
 	if err != nil || len(docs) != 1 {
 		b.Fatal(docs, err)
 	}
-	if err := e.broker.Complete(e.ctx, e.engine, Lock{ref("q"), tokenOf(docs[0])}, t0); err != nil {
+	if err := e.broker.Complete(e.ctx, e.store, Lock{ref("q"), tokenOf(docs[0])}, t0); err != nil {
 		b.Fatal(err)
 	}
 }
@@ -75,7 +75,7 @@ func BenchmarkEmptyReceive(b *testing.B) {
 	e.create("q", `{}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		_, _ = e.broker.Receive(e.ctx, e.engine, Request{Ref: ref("q"), Max: 1}, t0)
+		_, _ = e.broker.Receive(e.ctx, e.store, Request{Ref: ref("q"), Max: 1}, t0)
 	}
 }
 

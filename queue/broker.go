@@ -11,11 +11,12 @@ import (
 	"github.com/duskdb/duskdb/ttl"
 )
 
-// Store runs transactions. A storage.Engine is a Store; the commands use their
-// own, which waits for conflicting transactions to end.
+// Store runs transactions for the broker: as those of a command, or as the server's own.
 type Store interface {
 	View(ctx context.Context, fn func(storage.Tx) error) error
-	Update(ctx context.Context, fn func(storage.Tx) error) error
+	// Update runs fn in a writing transaction, perhaps several times. It applies the
+	// Changes that fn gets when the transaction has been committed.
+	Update(ctx context.Context, fn func(storage.Tx, *Changes) error) error
 }
 
 // Broker runs the queues of a server. It is safe for concurrent use.
@@ -145,10 +146,11 @@ func (q *runtimeState) used(now int64) {
 	}
 }
 
-// effects are the consequences of a transaction beside its writes: counters
-// and wake-ups. They are applied after the commit, because the transaction may
-// run more than once.
+// effects are the consequences of a transaction for one queue beside its writes: counters
+// and wake-ups.
 type effects struct {
+	queue [16]byte // the UUID of the queue
+
 	activity    int64 // instant of the last activity
 	ready, dead int   // messages that can be received now, and those in the dead-letter queue
 	due         int64 // the earliest instant at which more messages may be received; 0: none
@@ -194,7 +196,8 @@ func earlier(a, b int64) int64 {
 }
 
 // apply updates the counters and the queue's head, and wakes receivers.
-func (b *Broker) apply(q *runtimeState, out *effects) {
+func (b *Broker) apply(out *effects) {
+	q := b.queue(out.queue)
 	if out.activity != 0 {
 		q.used(out.activity)
 	}

@@ -79,7 +79,7 @@ var cases = []struct {
 		e.at(5)
 		m := e.one("q")
 		e.at(34)
-		until, err := e.broker.RenewLock(e.ctx, e.engine, Lock{ref("q"), tokenOf(m)}, e.now())
+		until, err := e.broker.RenewLock(e.ctx, e.store, Lock{ref("q"), tokenOf(m)}, e.now())
 		if e.must(err); until != t0+64_000 {
 			t.Errorf("locked until %+d", until-t0)
 		}
@@ -137,7 +137,7 @@ var cases = []struct {
 		e.create("q", `{"defaultMessageTimeToLive": 10}`)
 		e.send("q", `{"_id": 1}`)
 		m := e.one("q")
-		e.must(e.broker.DeadLetter(e.ctx, e.engine, Lock{ref("q"), tokenOf(m)}, "bad", "very bad", e.now()))
+		e.must(e.broker.DeadLetter(e.ctx, e.store, Lock{ref("q"), tokenOf(m)}, "bad", "very bad", e.now()))
 		e.at(1e6)
 		e.sweep()
 		e.count(dlq, 1)
@@ -154,7 +154,7 @@ var cases = []struct {
 		e.must(e.engine.View(e.ctx, func(tx storage.Tx) error {
 			coll, err := tx.Collection(ns("q"))
 			e.must(err)
-			return e.broker.Touch(e.ctx, e.engine, coll.Info(), e.now())
+			return e.broker.Touch(e.ctx, e.store, coll.Info(), e.now())
 		}))
 		e.at(598)
 		if r := e.sweep(); r.QueuesDropped != 0 || !exists(e, "q") {
@@ -164,7 +164,7 @@ var cases = []struct {
 		if r := e.sweep(); r.QueuesDropped != 1 || exists(e, "q") || exists(e, "q.deadletterqueue") {
 			t.Errorf("not dropped: %+v", r)
 		}
-		_, err := e.broker.Receive(e.ctx, e.engine, Request{Ref: ref("q"), Max: 1}, e.now())
+		_, err := e.broker.Receive(e.ctx, e.store, Request{Ref: ref("q"), Max: 1}, e.now())
 		e.fails(err, mongoerr.NamespaceNotFound, "")
 	}},
 	{78, "what ordinary commands may not do", func(_ *testing.T, e *env) {

@@ -122,9 +122,9 @@ func (c *consumer) step(r *rand.Rand) (step, error) {
 		var err error
 		if r.IntN(3) == 0 {
 			done = "abandon"
-			_, err = c.e.broker.Abandon(c.e.ctx, c.e.engine, Lock{ref("q"), tokenOf(c.held)}, nil, t0)
+			_, err = c.e.broker.Abandon(c.e.ctx, c.e.store, Lock{ref("q"), tokenOf(c.held)}, nil, t0)
 		} else {
-			err = c.e.broker.Complete(c.e.ctx, c.e.engine, Lock{ref("q"), tokenOf(c.held)}, t0)
+			err = c.e.broker.Complete(c.e.ctx, c.e.store, Lock{ref("q"), tokenOf(c.held)}, t0)
 		}
 		c.held = nil
 		if mongoerr.Is(err, mongoerr.MessageLockLost) {
@@ -134,13 +134,13 @@ func (c *consumer) step(r *rand.Rand) (step, error) {
 	case r.IntN(2) == 0:
 		c.n++
 		d := value.NewDoc("_id", value.String(fmt.Sprint(c.id, "-", c.n)))
-		numbers, err := c.e.broker.Send(c.e.ctx, c.e.engine, ref("q"), []value.Doc{d}, t0)
+		numbers, err := c.e.broker.Send(c.e.ctx, c.e.store, ref("q"), []value.Doc{d}, t0)
 		if err != nil {
 			return step{}, err
 		}
 		return step{"send", numbers[0], false}, nil
 	}
-	docs, err := c.e.broker.Receive(c.e.ctx, c.e.engine, Request{Ref: ref("q"), Max: 1}, t0)
+	docs, err := c.e.broker.Receive(c.e.ctx, c.e.store, Request{Ref: ref("q"), Max: 1}, t0)
 	if err != nil || len(docs) == 0 {
 		return step{"receive", 0, false}, err
 	}
@@ -170,7 +170,7 @@ func TestOneHolderAtATime(t *testing.T) {
 			for left() > 0 {
 				still.RLock()
 				now := e.now()
-				docs, err := e.broker.Receive(e.ctx, e.engine, Request{Ref: ref("q"), Max: 1 + r.IntN(3)}, now)
+				docs, err := e.broker.Receive(e.ctx, e.store, Request{Ref: ref("q"), Max: 1 + r.IntN(3)}, now)
 				still.RUnlock()
 				if err != nil {
 					t.Error(err)
@@ -184,7 +184,7 @@ func TestOneHolderAtATime(t *testing.T) {
 					if r.IntN(4) == 0 {
 						continue // forgotten: the lock will lapse
 					}
-					err := e.broker.Complete(e.ctx, e.engine, Lock{ref("q"), tokenOf(d)}, e.now())
+					err := e.broker.Complete(e.ctx, e.store, Lock{ref("q"), tokenOf(d)}, e.now())
 					if err == nil {
 						mu.Lock()
 						completed[n]++

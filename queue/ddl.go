@@ -85,7 +85,7 @@ func (b *Broker) Modify(tx storage.Tx, ns storage.Namespace, v value.Value, now 
 	if err := tx.SetOptions(ns, WithOption(options, c.Doc())); err != nil {
 		return err
 	}
-	e, err := b.open(tx, Ref{Namespace: ns}, now, &effects{})
+	e, err := b.open(tx, Ref{Namespace: ns}, now, b.Changes())
 	if err != nil {
 		return err
 	}
@@ -99,8 +99,7 @@ func (b *Broker) Modify(tx storage.Tx, ns storage.Namespace, v value.Value, now 
 }
 
 // Drop removes a queue with its dead-letter queue. A dead-letter queue cannot
-// be dropped alone. Once the transaction has committed, [Broker.Dropped] must
-// be called.
+// be dropped alone. The transaction's Changes must know of it ([Changes.Drop]).
 func Drop(tx storage.Tx, ns storage.Namespace) error { return drop(tx, ns, nil) }
 
 // drop drops a queue, because of idleness unless reason is nil.
@@ -141,10 +140,6 @@ func CheckDrop(info *storage.Info) error {
 	}
 	return nil
 }
-
-// Dropped must be called after a queue has been dropped; it wakes the waiting
-// receivers, which then fail.
-func (b *Broker) Dropped(info *storage.Info) { b.forget(info.UUID) }
 
 // Rename moves a queue together with its dead-letter queue, within its
 // database.

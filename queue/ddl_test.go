@@ -77,7 +77,7 @@ func TestModify(t *testing.T) {
 		return err
 	}))
 	e.fails(e.modify("plain", `{}`), mongoerr.InvalidOptions, "")
-	_, err := e.broker.Receive(e.ctx, e.engine, Request{Ref: ref("plain"), Max: 1}, e.now())
+	_, err := e.broker.Receive(e.ctx, e.store, Request{Ref: ref("plain"), Max: 1}, e.now())
 	e.fails(err, mongoerr.IllegalOperation, "is not a message queue")
 }
 

@@ -240,30 +240,21 @@ func (e *entity) expired(due int64, cause ttl.Cause) *ttl.Expired {
 	return &ttl.Expired{Policy: ttl.Message, At: due, Removed: e.now, Cause: cause}
 }
 
-// update runs fn on an open queue in a writing transaction and applies its
-// effects.
+// update runs fn on an open queue in a writing transaction.
 func (b *Broker) update(ctx context.Context, s Store, ref Ref, now int64, fn func(*entity) error) error {
-	var out effects
-	var q *runtimeState
-	err := s.Update(ctx, func(tx storage.Tx) error {
-		out, q = effects{}, nil
-		e, err := b.open(tx, ref, now, &out)
+	return s.Update(ctx, func(tx storage.Tx, changes *Changes) error {
+		e, err := b.open(tx, ref, now, changes)
 		if err != nil {
 			return err
 		}
-		q = e.state
 		return fn(e)
 	})
-	if err == nil {
-		b.apply(q, &out)
-	}
-	return err
 }
 
 // view runs fn on an open queue in a reading transaction.
 func (b *Broker) view(ctx context.Context, s Store, ref Ref, now int64, fn func(*entity) error) error {
 	return s.View(ctx, func(tx storage.Tx) error {
-		e, err := b.open(tx, ref, now, &effects{})
+		e, err := b.open(tx, ref, now, b.Changes())
 		if err != nil {
 			return err
 		}

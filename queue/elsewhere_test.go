@@ -66,7 +66,7 @@ func TestReceiversLookInTurn(t *testing.T) {
 	e := newEnv(t)
 	e.create("q", `{}`)
 	e.broker.Shared = true
-	store := &countingStore{Store: e.engine}
+	store := &countingStore{Store: e.store}
 	until := func(views int64) {
 		t.Helper()
 		for deadline := time.Now().Add(20 * time.Second); store.views.Load() < views; runtime.Gosched() {
@@ -90,7 +90,7 @@ func TestReceiversLookInTurn(t *testing.T) {
 	until(2*receivers + 1)
 	before := store.views.Load()
 	other := NewBroker(e.clock, e.clock, &e.metrics)
-	if _, err := other.Send(e.ctx, e.engine, ref("q"), []value.Doc{value.MustJSON(`{"_id": 1}`), value.MustJSON(`{"_id": 2}`)}, e.now()); err != nil {
+	if _, err := other.Send(e.ctx, e.store, ref("q"), []value.Doc{value.MustJSON(`{"_id": 1}`), value.MustJSON(`{"_id": 2}`)}, e.now()); err != nil {
 		t.Fatal(err)
 	}
 	e.broker.ChangedElsewhere(e.engine.Stamp)

@@ -51,20 +51,22 @@ type entity struct {
 	uuid   [16]byte           // the UUID of the queue
 	state  *runtimeState
 	config *Config
-	out    *effects
+
+	changes *Changes // the changes of the transaction
+	out     *effects // those of this queue
 
 	deadColl storage.Collection // the dead-letter queue, opened when needed
 	ledger   *ledger            // the ledger, read when needed
 }
 
 // open finds a queue.
-func (b *Broker) open(tx storage.Tx, ref Ref, now int64, out *effects) (*entity, error) {
+func (b *Broker) open(tx storage.Tx, ref Ref, now int64, changes *Changes) (*entity, error) {
 	ns := ref.Namespace
 	coll, err := collection(tx, ns)
 	if err != nil {
 		return nil, err
 	}
-	e := &entity{broker: b, tx: tx, now: now, ns: ns, main: coll, coll: coll, dead: ref.Dead, out: out}
+	e := &entity{broker: b, tx: tx, now: now, ns: ns, main: coll, coll: coll, dead: ref.Dead, changes: changes}
 	if owner := DeadLetterOf(coll.Info().Options); owner != "" {
 		e.dead, e.ns.Coll = true, owner
 		if e.main, err = collection(tx, e.ns); err != nil {
@@ -80,7 +82,7 @@ func (b *Broker) open(tx storage.Tx, ref Ref, now int64, out *effects) (*entity,
 		}
 	}
 	e.uuid = e.main.Info().UUID
-	e.state = b.queue(e.uuid)
+	e.state, e.out = b.queue(e.uuid), changes.of(e.uuid)
 	e.config, err = e.state.configOf(e.main.Info())
 	return e, err
 }

@@ -32,6 +32,7 @@ type env struct {
 	t       testing.TB
 	ctx     context.Context
 	engine  storage.Engine
+	store   Store
 	clock   *clock.Manual
 	broker  *Broker
 	metrics ttl.Metrics
@@ -56,7 +57,26 @@ func (e *env) open(path string) {
 	}
 	e.engine = engine
 	e.broker = NewBroker(e.clock, e.clock, &e.metrics)
+	e.store = engineStore{engine, e.broker}
 	e.monitor = monitor.New(&host{e}, monitor.Options{Clock: e.clock, Real: e.clock})
+}
+
+// engineStore runs the transactions of a broker by themselves.
+type engineStore struct {
+	storage.Engine
+	broker *Broker
+}
+
+func (s engineStore) Update(ctx context.Context, fn func(storage.Tx, *Changes) error) error {
+	changes := s.broker.Changes()
+	err := s.Engine.Update(ctx, func(tx storage.Tx) error {
+		changes.Begin()
+		return fn(tx, changes)
+	})
+	if err == nil {
+		changes.Committed()
+	}
+	return err
 }
 
 // host is the server as the monitor sees it: it has nothing but queues.
@@ -65,7 +85,7 @@ type host struct{ e *env }
 func (h *host) Collections(ctx context.Context, _ *monitor.Schedule, _ int64) (l monitor.Listing, err error) {
 	err = h.e.engine.View(ctx, func(tx storage.Tx) error {
 		infos, err := tx.Collections("")
-		l.Queues = h.e.broker.Targets(infos, h.e.engine)
+		l.Queues = h.e.broker.Targets(infos, h.e.store)
 		return err
 	})
 	return l, err
@@ -155,21 +175,21 @@ func (e *env) trySend(name string, docs ...string) ([]int64, error) {
 	for _, d := range docs {
 		list = append(list, value.MustJSON(d))
 	}
-	return e.broker.Send(e.ctx, e.engine, ref(name), list, e.now())
+	return e.broker.Send(e.ctx, e.store, ref(name), list, e.now())
 }
 
 // sendFor sends a message with a time to live in seconds.
 func (e *env) sendFor(id int, seconds float64) int64 {
 	e.t.Helper()
 	d := value.NewDoc("_id", value.Int32(int32(id)), Field, value.Document(value.NewDoc("timeToLive", value.Double(seconds))))
-	numbers, err := e.broker.Send(e.ctx, e.engine, ref("q"), []value.Doc{d}, e.now())
+	numbers, err := e.broker.Send(e.ctx, e.store, ref("q"), []value.Doc{d}, e.now())
 	e.must(err)
 	return numbers[0]
 }
 
 func (e *env) receive(name string, n int) []value.Doc {
 	e.t.Helper()
-	docs, err := e.broker.Receive(e.ctx, e.engine, Request{Ref: ref(name), Max: n}, e.now())
+	docs, err := e.broker.Receive(e.ctx, e.store, Request{Ref: ref(name), Max: n}, e.now())
 	e.must(err)
 	return docs
 }
@@ -192,7 +212,7 @@ func (e *env) none(name string) {
 }
 
 func (e *env) number(name string, n int64) (value.Doc, error) {
-	docs, err := e.broker.Receive(e.ctx, e.engine, Request{Ref: ref(name), Numbers: []int64{n}}, e.now())
+	docs, err := e.broker.Receive(e.ctx, e.store, Request{Ref: ref(name), Numbers: []int64{n}}, e.now())
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +221,7 @@ func (e *env) number(name string, n int64) (value.Doc, error) {
 
 func (e *env) peek(name string) []value.Doc {
 	e.t.Helper()
-	docs, err := e.broker.Browse(e.ctx, e.engine, Browse{Ref: ref(name), Max: 1000}, e.now())
+	docs, err := e.broker.Browse(e.ctx, e.store, Browse{Ref: ref(name), Max: 1000}, e.now())
 	e.must(err)
 	return docs
 }
@@ -214,26 +234,26 @@ func (e *env) count(name string, want int) {
 }
 
 func (e *env) complete(name string, d value.Doc) error {
-	return e.broker.Complete(e.ctx, e.engine, Lock{ref(name), tokenOf(d)}, e.now())
+	return e.broker.Complete(e.ctx, e.store, Lock{ref(name), tokenOf(d)}, e.now())
 }
 
 func (e *env) abandon(name string, d value.Doc) string {
 	e.t.Helper()
-	out, err := e.broker.Abandon(e.ctx, e.engine, Lock{ref(name), tokenOf(d)}, nil, e.now())
+	out, err := e.broker.Abandon(e.ctx, e.store, Lock{ref(name), tokenOf(d)}, nil, e.now())
 	e.must(err)
 	return out
 }
 
 func (e *env) deferIt(name string, d value.Doc) string {
 	e.t.Helper()
-	_, out, err := e.broker.Defer(e.ctx, e.engine, Lock{ref(name), tokenOf(d)}, e.now())
+	_, out, err := e.broker.Defer(e.ctx, e.store, Lock{ref(name), tokenOf(d)}, e.now())
 	e.must(err)
 	return out
 }
 
 func (e *env) stats(name string) Stats {
 	e.t.Helper()
-	st, err := e.broker.Stats(e.ctx, e.engine, ref(name), e.now())
+	st, err := e.broker.Stats(e.ctx, e.store, ref(name), e.now())
 	e.must(err)
 	return st
 }

@@ -36,7 +36,7 @@ func AddDues(coll storage.Collection, d *ttl.DueList) error {
 // itself, and counts its messages by their present state. It does not count as
 // activity, and reads only indexes, except for messages that are due already.
 func (b *Broker) Forecast(tx storage.Tx, ns storage.Namespace, h ttl.Horizon) (list []ttl.Forecast, st Stats, err error) {
-	e, err := b.open(tx, Ref{Namespace: ns}, h.Now, &effects{})
+	e, err := b.open(tx, Ref{Namespace: ns}, h.Now, b.Changes())
 	if err != nil {
 		return nil, st, err
 	}

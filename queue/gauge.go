@@ -41,7 +41,7 @@ const oldestWithin = 64
 
 // Gauge describes a queue. It does not count as activity.
 func (b *Broker) Gauge(tx storage.Tx, ns storage.Namespace, now int64, budget *ttl.Budget) (g Gauge, err error) {
-	e, err := b.open(tx, Ref{Namespace: ns}, now, &effects{})
+	e, err := b.open(tx, Ref{Namespace: ns}, now, b.Changes())
 	if err != nil {
 		return g, err
 	}

@@ -18,8 +18,8 @@ type meter struct {
 	writes, reads int
 }
 
-func (s *meter) Update(ctx context.Context, fn func(storage.Tx) error) error {
-	return s.Store.Update(ctx, func(tx storage.Tx) error { return fn(&meteredTx{tx, s}) })
+func (s *meter) Update(ctx context.Context, fn func(storage.Tx, *Changes) error) error {
+	return s.Store.Update(ctx, func(tx storage.Tx, c *Changes) error { return fn(&meteredTx{tx, s}, c) })
 }
 
 type meteredTx struct {
@@ -85,7 +85,7 @@ func (e *env) sendMany(first, n int, schedule int64) {
 		}
 		docs[i] = b.Doc()
 	}
-	_, err := e.broker.Send(e.ctx, e.engine, ref("q"), docs, e.now())
+	_, err := e.broker.Send(e.ctx, e.store, ref("q"), docs, e.now())
 	e.must(err)
 }
 
@@ -103,7 +103,7 @@ func TestCommandsDoAShare(t *testing.T) {
 		e.at(5)
 		e.sendMany(n, 3, 0)
 		e.at(10)
-		s := &meter{Store: e.engine}
+		s := &meter{Store: e.store}
 		left := int64(n)
 		within := func(command string) {
 			t.Helper()
@@ -160,17 +160,15 @@ func TestScheduledByShare(t *testing.T) {
 	e.create("q", `{}`)
 	e.sendMany(0, n, t0+10_000)
 	e.at(10)
-	s := &meter{Store: e.engine}
-	sender := e.broker.Sender()
-	e.must(s.Update(e.ctx, func(tx storage.Tx) error {
+	s := &meter{Store: e.store}
+	e.must(s.Update(e.ctx, func(tx storage.Tx, changes *Changes) error {
 		for i := range 50 {
-			if _, err := sender.Insert(tx, ns("q"), value.NewDoc("_id", value.Int32(int32(n+i))), e.now()); err != nil {
+			if _, err := e.broker.Insert(tx, changes, ns("q"), value.NewDoc("_id", value.Int32(int32(n+i))), e.now()); err != nil {
 				return err
 			}
 		}
 		return nil
 	}))
-	sender.Committed()
 	if s.writes != dueShare+50 {
 		t.Errorf("%d writes", s.writes)
 	}
@@ -188,7 +186,7 @@ func TestDeadLettersBesideBacklog(t *testing.T) {
 	e := newEnv(t)
 	e.create("q", `{"lockDuration": 20}`)
 	e.send("q", `{"_id": "dead"}`)
-	e.must(e.broker.DeadLetter(e.ctx, e.engine, Lock{ref("q"), tokenOf(e.one("q"))}, "", "", e.now()))
+	e.must(e.broker.DeadLetter(e.ctx, e.store, Lock{ref("q"), tokenOf(e.one("q"))}, "", "", e.now()))
 	e.one(dlq)
 	for i := range 3 * dueShare {
 		e.sendFor(i, 10)
@@ -209,7 +207,7 @@ func TestWaitBehindBacklog(t *testing.T) {
 	}
 	e.send("q", fmt.Sprintf(`{"_id": "last", "_mq": {"scheduledEnqueueTimeUtc": {"$date": %d}}}`, t0+10_001))
 	e.at(20)
-	docs, err := e.broker.Receive(e.ctx, e.engine, Request{Ref: ref("q"), Max: 1, Wait: MaxWait}, e.now())
+	docs, err := e.broker.Receive(e.ctx, e.store, Request{Ref: ref("q"), Max: 1, Wait: MaxWait}, e.now())
 	e.must(err)
 	expectMQ(t, docs[0], fmt.Sprintf(`{"sequenceNumber": {"$numberLong": "%d"}}`, 6*dueShare+2))
 }
@@ -243,7 +241,7 @@ func TestFrontHasAnInstant(t *testing.T) {
 	}
 	e.at(10)
 	e.none("q")
-	docs, err := e.broker.Receive(e.ctx, e.engine, Request{Ref: ref("q"), Max: 5}, t0+9_999)
+	docs, err := e.broker.Receive(e.ctx, e.store, Request{Ref: ref("q"), Max: 5}, t0+9_999)
 	if e.must(err); len(docs) != 3 {
 		t.Errorf("received %v", docs)
 	}
@@ -299,7 +297,7 @@ func TestModelOfShare(t *testing.T) {
 					r.Skip("nothing is held")
 				}
 				x := rapid.SampledFrom(held).Draw(r, "message")
-				_, err := e.broker.Abandon(e.ctx, e.engine, Lock{ref("q"), x.token}, nil, e.now())
+				_, err := e.broker.Abandon(e.ctx, e.store, Lock{ref("q"), x.token}, nil, e.now())
 				e.must(err)
 				x.held = false
 			},
@@ -337,7 +335,7 @@ func BenchmarkReceiveBehindBacklog(b *testing.B) {
 	e.at(10)
 	for i := 0; b.Loop(); i++ {
 		d := value.NewDoc("_id", value.Int64(int64(1<<20+i)))
-		if _, err := e.broker.Send(e.ctx, e.engine, ref("q"), []value.Doc{d}, e.now()); err != nil {
+		if _, err := e.broker.Send(e.ctx, e.store, ref("q"), []value.Doc{d}, e.now()); err != nil {
 			b.Fatal(err)
 		}
 		e.must(e.complete("q", e.one("q")))

@@ -172,7 +172,7 @@ func (x *modelTest) send(t *rapid.T) {
 		mq.Date("scheduledEnqueueTimeUtc", one.due)
 	}
 	d := value.NewDoc("_id", value.Int32(x.id), Field, value.Document(mq.Doc()))
-	numbers, err := x.e.broker.Send(x.e.ctx, x.e.engine, ref("q"), []value.Doc{d}, x.e.now())
+	numbers, err := x.e.broker.Send(x.e.ctx, x.e.store, ref("q"), []value.Doc{d}, x.e.now())
 	if err != nil || numbers[0] != x.m.next {
 		t.Fatalf("numbers %v, %v; want %d", numbers, err, x.m.next)
 	}
@@ -220,12 +220,12 @@ func (x *modelTest) holder(t *rapid.T) (*modelMessage, string) {
 
 func (x *modelTest) complete(t *rapid.T) {
 	one, name := x.holder(t)
-	if err := x.e.broker.Complete(x.e.ctx, x.e.engine, Lock{ref(name), one.token}, x.e.now()); err != nil {
+	if err := x.e.broker.Complete(x.e.ctx, x.e.store, Lock{ref(name), one.token}, x.e.now()); err != nil {
 		t.Fatal(err)
 	}
 	x.m.remove(one)
 	x.m.letters = slices.DeleteFunc(x.m.letters, func(o *modelMessage) bool { return o == one })
-	err := x.e.broker.Complete(x.e.ctx, x.e.engine, Lock{ref(name), one.token}, x.e.now())
+	err := x.e.broker.Complete(x.e.ctx, x.e.store, Lock{ref(name), one.token}, x.e.now())
 	if !mongoerr.Is(err, mongoerr.MessageLockLost) {
 		t.Fatalf("completed twice: %v", err)
 	}
@@ -233,7 +233,7 @@ func (x *modelTest) complete(t *rapid.T) {
 
 func (x *modelTest) abandon(t *rapid.T) {
 	one, name := x.holder(t)
-	got, err := x.e.broker.Abandon(x.e.ctx, x.e.engine, Lock{ref(name), one.token}, nil, x.e.now())
+	got, err := x.e.broker.Abandon(x.e.ctx, x.e.store, Lock{ref(name), one.token}, nil, x.e.now())
 	want := outcomeActive
 	if name == dlq {
 		one.lockedUntil = 0
@@ -247,7 +247,7 @@ func (x *modelTest) abandon(t *rapid.T) {
 
 func (x *modelTest) deferOne(t *rapid.T) {
 	one, name := x.holder(t)
-	_, got, err := x.e.broker.Defer(x.e.ctx, x.e.engine, Lock{ref(name), one.token}, x.e.now())
+	_, got, err := x.e.broker.Defer(x.e.ctx, x.e.store, Lock{ref(name), one.token}, x.e.now())
 	want := outcomeDeferred
 	one.state, one.lockedUntil = deferred, 0
 	if name == "q" {
@@ -292,7 +292,7 @@ func (x *modelTest) deadLetter(t *rapid.T) {
 	if one == nil {
 		t.Skip("nothing is locked")
 	}
-	if err := x.e.broker.DeadLetter(x.e.ctx, x.e.engine, Lock{ref("q"), one.token}, "r", "", x.e.now()); err != nil {
+	if err := x.e.broker.DeadLetter(x.e.ctx, x.e.store, Lock{ref("q"), one.token}, "r", "", x.e.now()); err != nil {
 		t.Fatal(err)
 	}
 	x.m.bury(one, "r")
@@ -300,7 +300,7 @@ func (x *modelTest) deadLetter(t *rapid.T) {
 
 func (x *modelTest) renew(t *rapid.T) {
 	one, name := x.holder(t)
-	until, err := x.e.broker.RenewLock(x.e.ctx, x.e.engine, Lock{ref(name), one.token}, x.e.now())
+	until, err := x.e.broker.RenewLock(x.e.ctx, x.e.store, Lock{ref(name), one.token}, x.e.now())
 	one.lockedUntil = x.m.now + x.m.lock
 	if err != nil || until != one.lockedUntil {
 		t.Fatalf("locked until %d, %v; want %d", until, err, one.lockedUntil)
@@ -315,7 +315,7 @@ func (x *modelTest) cancel(t *rapid.T) {
 			want = one
 		}
 	}
-	err := x.e.broker.CancelScheduled(x.e.ctx, x.e.engine, ref("q"), n, x.e.now())
+	err := x.e.broker.CancelScheduled(x.e.ctx, x.e.store, ref("q"), n, x.e.now())
 	if want == nil != mongoerr.Is(err, mongoerr.MessageNotFound) {
 		t.Fatalf("cancel %d: %v, want %+v", n, err, want)
 	}

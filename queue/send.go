@@ -25,48 +25,15 @@ func (b *Broker) Send(ctx context.Context, s Store, ref Ref, docs []value.Doc, n
 	return numbers, err
 }
 
-// Sender sends messages within a transaction of the caller, for ordinary
-// inserts into queues. It belongs to one transaction.
-type Sender struct {
-	broker *Broker
-	sent   map[[16]byte]*effects // the effects on each queue
-}
-
-// Sender starts a Sender.
-func (b *Broker) Sender() *Sender { return &Sender{broker: b} }
-
-// Insert sends one message. The document has its _id first.
-func (s *Sender) Insert(tx storage.Tx, ns storage.Namespace, d value.Doc, now int64) (storage.RecordID, error) {
-	e, err := s.broker.open(tx, Ref{Namespace: ns}, now, nil)
+// Insert sends one message within a transaction of the caller, for an ordinary insert into
+// a queue. The document has its _id first.
+func (b *Broker) Insert(tx storage.Tx, changes *Changes, ns storage.Namespace, d value.Doc, now int64) (storage.RecordID, error) {
+	e, err := b.open(tx, Ref{Namespace: ns}, now, changes)
 	if err != nil {
 		return 0, err
 	}
-	if e.out = s.sent[e.uuid]; e.out == nil {
-		if s.sent == nil {
-			s.sent = map[[16]byte]*effects{}
-		}
-		e.out = &effects{}
-		s.sent[e.uuid] = e.out
-	}
-	before := *e.out
 	_, id, err := e.send(d)
-	if err != nil { // the transaction may go on without the message
-		*e.out = before
-		return 0, err
-	}
-	return id, nil
-}
-
-// Reset discards the sent messages, because the transaction starts over.
-func (s *Sender) Reset() { s.sent = nil }
-
-// Committed wakes the receivers that wait for the messages. It must be called
-// after the transaction has committed.
-func (s *Sender) Committed() {
-	for uuid, out := range s.sent {
-		s.broker.apply(s.broker.queue(uuid), out)
-	}
-	s.sent = nil
+	return id, err
 }
 
 // send stores a message and gives it its number, in this order, so that a

@@ -40,7 +40,7 @@ func TestReceiveAndDelete(t *testing.T) {
 	e := newEnv(t)
 	e.create("q", `{}`)
 	e.send("q", `{"_id": 1}`, `{"_id": 2}`, `{"_id": 3}`)
-	docs, err := e.broker.Receive(e.ctx, e.engine, Request{Ref: ref("q"), Max: 2, Delete: true}, e.now())
+	docs, err := e.broker.Receive(e.ctx, e.store, Request{Ref: ref("q"), Max: 2, Delete: true}, e.now())
 	e.must(err)
 	if len(docs) != 2 || docs[0].Lookup("_id").Int32() != 1 || docs[1].Lookup("_id").Int32() != 2 {
 		t.Errorf("received %v", docs)
@@ -68,10 +68,10 @@ func TestTokens(t *testing.T) {
 	}
 	e.fails(e.complete("q", a), mongoerr.MessageLockLost, "")
 	e.fails(e.complete(dlq, b), mongoerr.MessageLockLost, "")
-	e.fails(e.broker.Complete(e.ctx, e.engine, Lock{ref("q"), [16]byte{}}, e.now()), mongoerr.MessageLockLost, "")
+	e.fails(e.broker.Complete(e.ctx, e.store, Lock{ref("q"), [16]byte{}}, e.now()), mongoerr.MessageLockLost, "")
 	forged := tokenOf(b)
 	forged[0] ^= 1
-	e.fails(e.broker.Complete(e.ctx, e.engine, Lock{ref("q"), forged}, e.now()), mongoerr.MessageLockLost, "")
+	e.fails(e.broker.Complete(e.ctx, e.store, Lock{ref("q"), forged}, e.now()), mongoerr.MessageLockLost, "")
 	e.must(e.complete("q", b))
 	e.must(e.complete("q", again))
 }
@@ -100,7 +100,7 @@ func TestAbandonSet(t *testing.T) {
 	e.create("q", `{}`)
 	e.send("q", `{"_id": 1, "a": 1, "b": 2}`)
 	set := func(fields string) error {
-		_, err := e.broker.Abandon(e.ctx, e.engine, Lock{ref("q"), tokenOf(e.one("q"))}, value.MustJSON(fields), e.now())
+		_, err := e.broker.Abandon(e.ctx, e.store, Lock{ref("q"), tokenOf(e.one("q"))}, value.MustJSON(fields), e.now())
 		return err
 	}
 	e.must(set(`{"a": {"x": 1}, "c": 3}`))
@@ -114,13 +114,13 @@ func TestAbandonSet(t *testing.T) {
 		`{"_mq": {}}`: mongoerr.BadValue, `{"_id": 2}`: mongoerr.ImmutableField, `{"$a": 1}`: mongoerr.DollarPrefixedFieldName,
 	} {
 		m := e.one("q")
-		_, err := e.broker.Abandon(e.ctx, e.engine, Lock{ref("q"), tokenOf(m)}, value.MustJSON(fields), e.now())
+		_, err := e.broker.Abandon(e.ctx, e.store, Lock{ref("q"), tokenOf(m)}, value.MustJSON(fields), e.now())
 		e.fails(err, code, "")
 		e.abandon("q", m) // a refused command leaves the lock
 	}
 	m = e.one("q")
 	big := value.NewDoc("x", value.String(strings.Repeat("x", maxDocument)))
-	_, err := e.broker.Abandon(e.ctx, e.engine, Lock{ref("q"), tokenOf(m)}, big, e.now())
+	_, err := e.broker.Abandon(e.ctx, e.store, Lock{ref("q"), tokenOf(m)}, big, e.now())
 	e.fails(err, mongoerr.BSONObjectTooLarge, "")
 }
 
@@ -157,7 +157,7 @@ func TestReceiveNumbersAllOrNone(t *testing.T) {
 	e.deferIt("q", e.one("q"))
 	e.deferIt("q", e.one("q"))
 	ask := func(numbers ...int64) ([]value.Doc, error) {
-		return e.broker.Receive(e.ctx, e.engine, Request{Ref: ref("q"), Numbers: numbers, Delete: true}, e.now())
+		return e.broker.Receive(e.ctx, e.store, Request{Ref: ref("q"), Numbers: numbers, Delete: true}, e.now())
 	}
 	for _, numbers := range [][]int64{{1, 3}, {1, 1}, {0}, {-1}} {
 		_, err := ask(numbers...)
@@ -175,7 +175,7 @@ func TestDeadLetterQueue(t *testing.T) {
 	e.create("q", `{"lockDuration": 10, "maxDeliveryCount": 2}`)
 	kill := func(reason, description string) {
 		m := e.one("q")
-		e.must(e.broker.DeadLetter(e.ctx, e.engine, Lock{ref("q"), tokenOf(m)}, reason, description, e.now()))
+		e.must(e.broker.DeadLetter(e.ctx, e.store, Lock{ref("q"), tokenOf(m)}, reason, description, e.now()))
 	}
 	e.send("q", `{"_id": 1}`, `{"_id": 2}`)
 	kill("r", "d")
@@ -187,7 +187,7 @@ func TestDeadLetterQueue(t *testing.T) {
 	}
 	for i := range 5 { // failures are not counted
 		m := e.one(dlq)
-		e.fails(e.broker.DeadLetter(e.ctx, e.engine, Lock{ref(dlq), tokenOf(m)}, "", "", e.now()), mongoerr.IllegalOperation, "")
+		e.fails(e.broker.DeadLetter(e.ctx, e.store, Lock{ref(dlq), tokenOf(m)}, "", "", e.now()), mongoerr.IllegalOperation, "")
 		expectMQ(t, m, `{"deliveryCount": 1, "sequenceNumber": {"$numberLong": "1"}}`)
 		if i%2 == 0 {
 			e.abandon(dlq, m)
@@ -216,7 +216,7 @@ func TestCancelScheduled(t *testing.T) {
 	e.create("q", `{}`)
 	n := e.send("q", `{"_id": 1, "_mq": {"scheduledEnqueueTimeUtc": {"$date": 1767225610000}}}`, `{"_id": 2}`,
 		`{"_id": 3, "_mq": {"scheduledEnqueueTimeUtc": {"$date": 1767225610000}}}`)
-	cancel := func(n int64) error { return e.broker.CancelScheduled(e.ctx, e.engine, ref("q"), n, e.now()) }
+	cancel := func(n int64) error { return e.broker.CancelScheduled(e.ctx, e.store, ref("q"), n, e.now()) }
 	expectMQ(t, e.peek("q")[0], `{"state": "scheduled", "scheduledEnqueueTimeUtc": {"$date": 1767225610000}, "enqueuedTimeUtc": {"$date": 1767225610000}, "deliveryCount": 0}`)
 	e.fails(cancel(n[1]), mongoerr.MessageNotFound, "") // active
 	e.fails(cancel(99), mongoerr.MessageNotFound, "")

@@ -17,7 +17,7 @@ func TestSweepInBatches(t *testing.T) {
 		for i := range n {
 			docs = append(docs, value.NewDoc("_id", value.Int32(int32(i))))
 		}
-		_, err := e.broker.Send(e.ctx, e.engine, ref("q"), docs, e.now())
+		_, err := e.broker.Send(e.ctx, e.store, ref("q"), docs, e.now())
 		e.must(err)
 		e.at(9.999)
 		if r := e.sweep(); r != (ttl.Removed{}) {

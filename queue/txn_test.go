@@ -16,9 +16,9 @@ func TestSendInTransaction(t *testing.T) {
 	ch := e.waiting(e.ctx, "q", MaxWait)
 	txn, err := e.engine.Begin(e.ctx)
 	e.must(err)
-	s := e.broker.Sender()
+	changes := e.broker.Changes()
 	for i := range 2 {
-		_, err := s.Insert(txn, ns("q"), value.NewDoc("_id", value.Int32(int32(i))), e.now())
+		_, err := e.broker.Insert(txn, changes, ns("q"), value.NewDoc("_id", value.Int32(int32(i))), e.now())
 		e.must(err)
 	}
 	e.count("q", 0)
@@ -26,7 +26,7 @@ func TestSendInTransaction(t *testing.T) {
 		t.Errorf("two senders at a time would get the same number: %v", err)
 	}
 	e.must(txn.Commit(e.ctx))
-	s.Committed()
+	changes.Committed()
 	e.got(t, ch, 1)
 	expectMQ(t, e.one("q"), `{"sequenceNumber": {"$numberLong": "2"}}`)
 	if n := e.send("q", `{"_id": "outside"}`)[0]; n != 3 {
@@ -39,7 +39,7 @@ func TestAbortedTransactionLeavesNoGap(t *testing.T) {
 	e.create("q", `{}`)
 	txn, err := e.engine.Begin(e.ctx)
 	e.must(err)
-	_, err = e.broker.Sender().Insert(txn, ns("q"), value.NewDoc("_id", value.Int32(1)), e.now())
+	_, err = e.broker.Insert(txn, e.broker.Changes(), ns("q"), value.NewDoc("_id", value.Int32(1)), e.now())
 	e.must(err)
 	txn.Abort()
 	if n := e.send("q", `{"_id": 2}`)[0]; n != 1 {

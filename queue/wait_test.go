@@ -27,7 +27,7 @@ func (e *env) waiting(ctx context.Context, name string, wait time.Duration) <-ch
 	ch := make(chan result, 1)
 	before := e.waitersFor(name)
 	go func() {
-		docs, err := e.broker.Receive(ctx, e.engine, Request{Ref: ref(name), Max: 1, Wait: wait}, e.now())
+		docs, err := e.broker.Receive(ctx, e.store, Request{Ref: ref(name), Max: 1, Wait: wait}, e.now())
 		ch <- result{docs, err}
 	}()
 	for e.waitersFor(name) == before {
@@ -45,7 +45,7 @@ type result struct {
 }
 
 func (e *env) waitersFor(name string) (n int) {
-	e.must(e.broker.view(e.ctx, e.engine, ref(name), e.now(), func(x *entity) error {
+	e.must(e.broker.view(e.ctx, e.store, ref(name), e.now(), func(x *entity) error {
 		w := &x.state.main
 		if x.dead {
 			w = &x.state.dead
@@ -150,7 +150,7 @@ func TestWaitForDeadLetter(t *testing.T) {
 	a := e.waiting(e.ctx, dlq, MaxWait)
 	e.send("q", `{"_id": 1}`)
 	m := e.one("q")
-	e.must(e.broker.DeadLetter(e.ctx, e.engine, Lock{ref("q"), tokenOf(m)}, "r", "", e.now()))
+	e.must(e.broker.DeadLetter(e.ctx, e.store, Lock{ref("q"), tokenOf(m)}, "r", "", e.now()))
 	e.got(t, a, 1)
 	b := e.waiting(e.ctx, dlq, MaxWait)
 	e.send("q", `{"_id": 2}`)
@@ -169,24 +169,26 @@ func TestDropWakesWaiters(t *testing.T) {
 	}))
 	ch := e.waiting(e.ctx, "q", MaxWait)
 	e.must(e.update(func(tx storage.Tx) error { return Drop(tx, ns("q")) }))
-	e.broker.Dropped(info)
+	changes := e.broker.Changes()
+	changes.Drop(info)
+	changes.Committed()
 	if r := get(t, ch); !mongoerr.Is(r.err, mongoerr.NamespaceNotFound) {
 		t.Errorf("%v, %v", r.docs, r.err)
 	}
 }
 
 // An ordinary insert is a send, once it is committed.
-func TestSender(t *testing.T) {
+func TestInsert(t *testing.T) {
 	e := newEnv(t)
 	e.create("q", `{}`)
 	ch := e.waiting(e.ctx, "q", MaxWait)
-	s := e.broker.Sender()
+	changes := e.broker.Changes()
 	oops := errors.New("tried again")
 	for range 2 {
 		err := e.update(func(tx storage.Tx) error {
-			s.Reset()
+			changes.Begin()
 			for i := range 3 {
-				if _, err := s.Insert(tx, ns("q"), value.NewDoc("_id", value.Int32(int32(i))), e.now()); err != nil {
+				if _, err := e.broker.Insert(tx, changes, ns("q"), value.NewDoc("_id", value.Int32(int32(i))), e.now()); err != nil {
 					return err
 				}
 			}
@@ -197,7 +199,7 @@ func TestSender(t *testing.T) {
 		}
 		oops = nil
 	}
-	s.Committed()
+	changes.Committed()
 	e.got(t, ch, 1)
 	e.count("q", 3)
 }
@@ -250,7 +252,7 @@ func TestManyWaiters(t *testing.T) {
 	for range consumers {
 		wg.Go(func() {
 			for {
-				docs, err := e.broker.Receive(ctx, e.engine, Request{Ref: ref("q"), Max: 1, Wait: MaxWait, Delete: true}, e.now())
+				docs, err := e.broker.Receive(ctx, e.store, Request{Ref: ref("q"), Max: 1, Wait: MaxWait, Delete: true}, e.now())
 				if err != nil {
 					return
 				}

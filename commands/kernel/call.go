@@ -13,6 +13,7 @@ import (
 	"github.com/duskdb/duskdb/internal/auth"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/internal/runtimehints"
+	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -102,8 +103,8 @@ type transactions struct {
 	transact   callTransaction        // the cached function that logged returns
 	writing    func(storage.Tx) error // the function that the running one calls
 	log        *oplog.Recorder        // notes its changes, outside multi-document transactions
-	// Sends has the changes of the running one to queues.
-	Sends session.QueueChanges
+	// queues has the changes of the running one to queues; nil: it has none.
+	queues *queue.Changes
 }
 
 // View runs fn on the state that the command reads: that of its transaction or snapshot,
@@ -170,7 +171,7 @@ func (c *Call) Update(fn func(storage.Tx) error) error {
 		c.writing = nil
 		c.Recorded(err)
 		if err == nil {
-			c.Sends.Committed()
+			c.queues.Committed()
 			c.Svc.Changes.Signal()
 			if c.Svc.disk.full.Load() {
 				c.Svc.noteDiskRoom()
@@ -194,7 +195,7 @@ func (c *Call) Update(fn func(storage.Tx) error) error {
 func (c *Call) logged() func(storage.Tx) error {
 	if c.transact.of != c {
 		c.transact = callTransaction{of: c, run: func(tx storage.Tx) error {
-			c.Sends.Begin()
+			c.queues.Begin()
 			return c.Record(tx, c.writing)
 		}}
 	}
@@ -307,8 +308,21 @@ type CallStore struct{ Call *Call }
 func (s CallStore) View(_ context.Context, fn func(storage.Tx) error) error { return s.Call.View(fn) }
 
 // Update implements queue.Store.
-func (s CallStore) Update(_ context.Context, fn func(storage.Tx) error) error {
-	return s.Call.Update(fn)
+func (s CallStore) Update(_ context.Context, fn func(storage.Tx, *queue.Changes) error) error {
+	return s.Call.Update(func(tx storage.Tx) error { return fn(tx, s.Call.QueueChanges()) })
+}
+
+// QueueChanges returns the record of the changes to queues in the running engine
+// transaction: the command's own, or that of its multi-document transaction.
+func (c *Call) QueueChanges() *queue.Changes {
+	q := &c.queues
+	if t := c.Transaction(); t != nil {
+		q = &t.Queues
+	}
+	if *q == nil {
+		*q = c.Svc.Queues.Changes()
+	}
+	return *q
 }
 
 // APIParameters are the parameters of the command, as messages show them.

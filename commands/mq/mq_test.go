@@ -13,6 +13,7 @@ import (
 	"github.com/duskdb/duskdb/commands/housekeeping"
 	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/ttl"
@@ -124,7 +125,7 @@ func (e *mqEnv) one(command string) value.Doc {
 // sweep visits the queues as a pass of the monitor does.
 func (e *mqEnv) sweep() {
 	e.t.Helper()
-	m := monitor.New(mqHost{e}, monitor.Options{Clock: e.clock})
+	m := monitor.New(write.ExpiryHost{Svc: e.svc}, monitor.Options{Clock: e.clock})
 	if r, err := m.RunPass(e.t.Context(), ttl.SetOf(ttl.Message)); err != nil || r.Errors != 0 {
 		e.t.Fatalf("%+v, %v", r, err)
 	}

@@ -11,8 +11,6 @@ import (
 	"github.com/duskdb/duskdb/commands/broadcast"
 	"github.com/duskdb/duskdb/internal/auth"
 	"github.com/duskdb/duskdb/internal/mongoerr"
-	"github.com/duskdb/duskdb/queue"
-	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -167,34 +165,6 @@ func (r *Registry) LastUse(s *Session) time.Time {
 type Grant struct {
 	On     auth.Pattern // the resource
 	Action auth.Action  // the action on that resource
-}
-
-// QueueChanges are the effects of an engine transaction on queues besides its writes. They
-// take place when the transaction has been committed.
-type QueueChanges struct {
-	Sender  *queue.Sender   // the sent messages
-	Dropped []*storage.Info // queues that were dropped
-	Broker  *queue.Broker   // nil: the transaction has nothing to do with queues
-}
-
-// Begin clears the changes before the transaction is retried.
-func (q *QueueChanges) Begin() {
-	if q.Broker != nil {
-		q.Sender.Reset()
-		q.Dropped = nil
-	}
-}
-
-// Committed wakes the receivers that wait.
-func (q *QueueChanges) Committed() {
-	if q.Broker == nil {
-		return
-	}
-	q.Sender.Committed()
-	for _, info := range q.Dropped {
-		q.Broker.Dropped(info)
-	}
-	q.Dropped = nil
 }
 
 // String returns the session as messages show it: its id, the digest of its user, and the

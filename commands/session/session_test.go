@@ -9,9 +9,6 @@ import (
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/session"
 	"github.com/duskdb/duskdb/internal/mongoerr"
-	"github.com/duskdb/duskdb/queue"
-	"github.com/duskdb/duskdb/storage"
-	"github.com/duskdb/duskdb/ttl"
 )
 
 // keyOf is the key of a session of nobody.
@@ -120,28 +117,6 @@ func TestNamesInMessages(t *testing.T) {
 		if state.String() != "TransactionState::"+want {
 			t.Errorf("%d: %s, want %s", state, state, want)
 		}
-	}
-}
-
-// What a transaction does to queues is forgotten with an attempt that failed, and done
-// once it is committed.
-func TestQueueChanges(t *testing.T) {
-	t.Parallel()
-	none := session.QueueChanges{Dropped: []*storage.Info{{}}}
-	none.Begin()
-	if none.Committed(); len(none.Dropped) != 1 {
-		t.Error("changes without a broker")
-	}
-	h := harness.New(t)
-	b := queue.NewBroker(h.Clock, h.Clock, new(ttl.Metrics))
-	defer b.Close()
-	q := session.QueueChanges{Broker: b, Sender: b.Sender(), Dropped: []*storage.Info{{}}}
-	if q.Begin(); q.Dropped != nil {
-		t.Error("a drop of a failed attempt is kept")
-	}
-	q.Dropped = []*storage.Info{{UUID: [16]byte{1}}}
-	if q.Committed(); q.Dropped != nil {
-		t.Error("a drop is kept for the next transaction")
 	}
 }
 

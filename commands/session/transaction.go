@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/duskdb/duskdb/commands/oplog"
+	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
 )
 
@@ -27,7 +28,7 @@ func (s State) String() string {
 // session's turn may use it. Fields that are set once, when it begins, may be read by
 // any goroutine.
 type Transaction struct {
-	Sends         QueueChanges    // its changes to queues, which the commit announces
+	Queues        *queue.Changes  // its changes to queues, which the commit announces; nil: none
 	Number        int64           // its txnNumber
 	Now           int64           // the time of the first statement
 	Started       time.Time       // real time, for the limit on its lifetime

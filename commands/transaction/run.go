@@ -133,7 +133,7 @@ func commit(c *kernel.Call, t *session.Transaction) error {
 	}
 	c.Session.Stored = stored
 	t.Log.Committed()
-	t.Sends.Committed()
+	t.Queues.Committed()
 	c.Svc.EndTransaction(c.Session, session.TxnCommitted)
 	c.Svc.Changes.Signal()
 	return nil

@@ -41,11 +41,15 @@ func (s serviceStore) View(ctx context.Context, fn func(storage.Tx) error) error
 	return s.svc.Engine.View(ctx, fn)
 }
 
-func (s serviceStore) Update(ctx context.Context, fn func(storage.Tx) error) error {
-	call := internalCall(s.svc, ctx)
-	err := s.svc.Engine.Update(ctx, func(tx storage.Tx) error { return call.Record(tx, fn) })
+func (s serviceStore) Update(ctx context.Context, fn func(storage.Tx, *queue.Changes) error) error {
+	call, changes := internalCall(s.svc, ctx), s.svc.Queues.Changes()
+	err := s.svc.Engine.Update(ctx, func(tx storage.Tx) error {
+		changes.Begin()
+		return call.Record(tx, func(tx storage.Tx) error { return fn(tx, changes) })
+	})
 	call.Recorded(err)
 	if err == nil {
+		changes.Committed()
 		s.svc.Changes.Signal()
 	}
 	return err

@@ -5,37 +5,22 @@ import (
 
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/oplog"
-	"github.com/duskdb/duskdb/commands/session"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
 
-// queueChanges returns the record of the changes to queues in the running engine
-// transaction: the command's own, or that of its multi-document transaction.
-func queueChanges(c *kernel.Call) *session.QueueChanges {
-	q := &c.Sends
-	if t := c.Transaction(); t != nil {
-		q = &t.Sends
-	}
-	if q.Broker == nil {
-		q.Broker, q.Sender = c.Svc.Queues, c.Svc.Queues.Sender()
-	}
-	return q
-}
-
 // send inserts a message into a queue.
 func (w *Writer) send(d value.Doc) (storage.RecordID, error) {
-	id, err := queueChanges(w.c).Sender.Insert(w.tx, w.ns, d, w.c.Now)
+	id, err := w.c.Svc.Queues.Insert(w.tx, w.c.QueueChanges(), w.ns, d, w.c.Now)
 	return id, w.translate(err, d)
 }
 
 // NoteQueueDrop makes waiting receivers end because their queue is dropped.
 func NoteQueueDrop(c *kernel.Call, info *storage.Info) {
 	if queue.IsQueue(info.Options) {
-		q := queueChanges(c)
-		q.Dropped = append(q.Dropped, info)
+		c.QueueChanges().Drop(info)
 	}
 }
 

@@ -212,7 +212,7 @@ var boundedMaps = map[string]string{
 	"query/script.Engine.functions":                 "maxFunctions and maxSource, then it begins again",
 	"query/script.Operation.handles":                "the functions of one command",
 	"queue.Broker.queues":                           "forgotten when the queue is dropped, here or elsewhere",
-	"queue.Sender.sent":                             "the queues of one transaction",
+	"queue.Changes.more":                            "the queues of one transaction",
 	"queue.changed.stamps":                          "a queue and its dead-letter queue, ends with the queue",
 	"server.Config.Parameters":                      "the command line",
 	"server.Server.conns":                           "open connections, whose number is bounded",
