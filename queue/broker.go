@@ -122,20 +122,6 @@ func (q *runtimeState) wakeAll(ack *sync.WaitGroup) {
 	q.dead.wakeAll(ack)
 }
 
-// configOf parses the options of a queue, once for each version of them.
-func (q *runtimeState) configOf(info *storage.Info) (*Config, error) {
-	if c := q.config.Load(); c != nil && c.version == info.Version {
-		return &c.Config, nil
-	}
-	parsed, err := ParseConfig("options", info.Options.Lookup(Option))
-	if err != nil {
-		return nil, err
-	}
-	c := &cachedConfig{info.Version, parsed}
-	q.config.Store(c)
-	return &c.Config, nil
-}
-
 // used records an activity.
 func (q *runtimeState) used(now int64) {
 	for {
@@ -214,6 +200,16 @@ func (b *Broker) apply(out *effects) {
 	if out.lowest != 0 {
 		q.head.release(out.lowest)
 	}
-	q.main.wake(out.ready, out.due)
+	if out.ready > 0 && q.hasSessions() { // only some of the receivers can take the messages
+		q.main.wakeAll(nil)
+	} else {
+		q.main.wake(out.ready, out.due)
+	}
 	q.dead.wake(out.dead, out.deadDue)
+}
+
+// hasSessions reports whether the queue has sessions, as far as it is known.
+func (q *runtimeState) hasSessions() bool {
+	c := q.config.Load()
+	return c != nil && c.RequiresSession
 }

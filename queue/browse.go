@@ -16,7 +16,7 @@ func Present(d value.Doc, now int64) value.Doc {
 }
 
 func (m *message) present(now int64) value.Doc {
-	dead := m.source != ""
+	dead := m.isDead()
 	if m.locked && !m.held(now) && !dead {
 		m.deliveries++
 	}
@@ -66,8 +66,10 @@ func (e *entity) stats() (st Stats, err error) {
 	if err != nil {
 		return st, err
 	}
-	if st.DeadLettered, err = dead.Count(); err != nil {
-		return st, err
+	if dead != nil {
+		if st.DeadLettered, err = dead.Count(); err != nil {
+			return st, err
+		}
 	}
 	for _, c := range []struct {
 		index string

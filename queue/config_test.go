@@ -1,7 +1,9 @@
 package queue
 
 import (
+	"cmp"
 	"math"
+	"reflect"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -95,13 +97,14 @@ func FuzzParseISO(f *testing.F) {
 
 func TestParseConfig(t *testing.T) {
 	tests := []struct {
+		kind     Kind // 0: Queue
 		in, want string
 		code     mongoerr.Code
 		fragment string
 	}{
-		{`{}`, `{"defaultMessageTimeToLive": "P10675199DT2H48M5.4775807S", "deadLetteringOnMessageExpiration": false,
+		{0, `{}`, `{"defaultMessageTimeToLive": "P10675199DT2H48M5.4775807S", "deadLetteringOnMessageExpiration": false,
 			"lockDuration": "PT1M", "maxDeliveryCount": 10, "autoDeleteOnIdle": "P10675199DT2H48M5.4775807S"}`, 0, ""},
-		{`{"defaultMessageTimeToLive": 1209600, "deadLetteringOnMessageExpiration": true, "lockDuration": 0.5,
+		{0, `{"defaultMessageTimeToLive": 1209600, "deadLetteringOnMessageExpiration": true, "lockDuration": 0.5,
 			"maxDeliveryCount": 1, "autoDeleteOnIdle": "PT5M"}`,
 			`{"defaultMessageTimeToLive": "P14D", "deadLetteringOnMessageExpiration": true, "lockDuration": "PT0.5S",
 			"maxDeliveryCount": 1, "autoDeleteOnIdle": "PT5M"}`, 0, ""},
@@ -118,12 +121,50 @@ func TestParseConfig(t *testing.T) {
 		{in: `{"deadLetteringOnMessageExpiration": 1}`, code: 14},
 		{in: `{"colour": 1}`, code: 40415, fragment: "BSON field 'create.messageQueue.colour' is an unknown field."},
 		{in: `{"deadLetterOf": "x"}`, code: 72},
-		{in: `{"requiresSession": true}`, code: 72},
-		{in: `{"forwardTo": "x"}`, code: 72},
+		{in: `{"enablePartitioning": true}`, code: 72, fragment: "The message queue property 'enablePartitioning' is not supported"},
+		{in: `{"topic": "x"}`, code: 72, fragment: "A message queue does not have the property 'topic'"},
+		{in: `{"rules": []}`, code: 72, fragment: "A message queue does not have the property 'rules'"},
+		{in: `{"requiresSession": true, "forwardTo": "x"}`, code: 72, fragment: "'forwardTo' is not allowed with 'requiresSession'"},
+		{in: `{"requiresSession": 1}`, code: 14},
+		{in: `{"forwardTo": 1}`, code: 14},
+		{in: `{"duplicateDetectionHistoryTimeWindow": 19}`, code: 2, fragment: "from PT20S to P7D"},
+		{in: `{"duplicateDetectionHistoryTimeWindow": "P7DT0.001S"}`, code: 2},
+		{0, `{"requiresSession": true, "requiresDuplicateDetection": true, "forwardDeadLetteredMessagesTo": "d", "expireOnReceiveOnly": true}`,
+			`{"defaultMessageTimeToLive": "P10675199DT2H48M5.4775807S", "deadLetteringOnMessageExpiration": false,
+			"lockDuration": "PT1M", "maxDeliveryCount": 10, "autoDeleteOnIdle": "P10675199DT2H48M5.4775807S",
+			"requiresSession": true, "requiresDuplicateDetection": true, "duplicateDetectionHistoryTimeWindow": "PT10M",
+			"forwardDeadLetteredMessagesTo": "d", "expireOnReceiveOnly": true}`, 0, ""},
+		{Topic, `{}`, `{"defaultMessageTimeToLive": "P10675199DT2H48M5.4775807S", "autoDeleteOnIdle": "P10675199DT2H48M5.4775807S"}`, 0, ""},
+		{kind: Topic, in: `{"lockDuration": 5}`, code: 72, fragment: "A message topic does not have the property 'lockDuration'"},
+		{Subscription, `{"topic": "t"}`, `{"topic": "t", "defaultMessageTimeToLive": "P10675199DT2H48M5.4775807S", "deadLetteringOnMessageExpiration": false,
+			"deadLetteringOnFilterEvaluationExceptions": true, "lockDuration": "PT1M", "maxDeliveryCount": 10,
+			"autoDeleteOnIdle": "P10675199DT2H48M5.4775807S", "rules": [{"name": "$Default", "filter": true}]}`, 0, ""},
+		{kind: Subscription, in: `{}`, code: 40414, fragment: "create.messageSubscription.topic"},
+		{kind: Subscription, in: `{"topic": ""}`, code: 2},
+		{kind: Subscription, in: `{"topic": "t", "requiresDuplicateDetection": true}`, code: 72},
+		{kind: Subscription, in: `{"topic": "t", "rules": {}}`, code: 14},
+		{kind: Subscription, in: `{"topic": "t", "rules": [1]}`, code: 14},
+		{kind: Subscription, in: `{"topic": "t", "rules": [{"filter": true}]}`, code: 40414, fragment: "rules.name"},
+		{kind: Subscription, in: `{"topic": "t", "rules": [{"name": "a"}]}`, code: 2, fragment: "needs either filter or correlationFilter"},
+		{kind: Subscription, in: `{"topic": "t", "rules": [{"name": "a", "filter": true, "correlationFilter": {"a": 1}}]}`, code: 2},
+		{kind: Subscription, in: `{"topic": "t", "rules": [{"name": "a", "filter": true}, {"name": "a", "filter": false}]}`, code: 2, fragment: "two rules with the name 'a'"},
+		{kind: Subscription, in: `{"topic": "t", "rules": [{"name": "", "filter": true}]}`, code: 2},
+		{kind: Subscription, in: `{"topic": "t", "rules": [{"name": "a", "filter": "quantity > 5"}]}`, code: 72, fragment: "SQL is not supported"},
+		{kind: Subscription, in: `{"topic": "t", "rules": [{"name": "a", "sqlFilter": "quantity > 5"}]}`, code: 72, fragment: "SQL is not supported"},
+		{kind: Subscription, in: `{"topic": "t", "rules": [{"name": "a", "filter": true, "action": "SET a = 1"}]}`, code: 72, fragment: "SQL is not supported"},
+		{kind: Subscription, in: `{"topic": "t", "rules": [{"name": "a", "filter": {"$where": "true"}}]}`, code: 2},
+		{kind: Subscription, in: `{"topic": "t", "rules": [{"name": "a", "filter": {"a": {"$wrong": 1}}}]}`, code: 2, fragment: "$wrong"},
+		{kind: Subscription, in: `{"topic": "t", "rules": [{"name": "a", "correlationFilter": {}}]}`, code: 2, fragment: "at least one"},
+		{kind: Subscription, in: `{"topic": "t", "rules": [{"name": "a", "correlationFilter": {"$or": []}}]}`, code: 2},
+		{kind: Subscription, in: `{"topic": "t", "rules": [{"name": "a", "filter": true, "action": {"$set": {"_id": 1}}}]}`, code: 2, fragment: "'_id'"},
+		{kind: Subscription, in: `{"topic": "t", "rules": [{"name": "a", "filter": true, "action": {"$set": {"_mq.sessionId": "x"}}}]}`, code: 2},
+		{kind: Subscription, in: `{"topic": "t", "rules": [{"name": "a", "filter": true, "action": {"b": 1}}]}`, code: 2, fragment: "update operators"},
+		{kind: Subscription, in: `{"topic": "t", "rules": [{"name": "a", "filter": true, "colour": 1}]}`, code: 40415},
 	}
 	e := &env{t: t}
 	for _, tt := range tests {
-		c, err := ParseConfig("create", value.Document(value.MustJSON(tt.in)))
+		kind := cmp.Or(tt.kind, Queue)
+		c, err := ParseConfig("create", kind, value.Document(value.MustJSON(tt.in)))
 		if tt.code != 0 {
 			e.fails(err, tt.code, tt.fragment)
 			continue
@@ -132,11 +173,11 @@ func TestParseConfig(t *testing.T) {
 		if got, want := c.Doc().String(), value.MustJSON(tt.want).String(); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", tt.in, got, want)
 		}
-		again, err := ParseConfig("create", value.Document(c.Doc()))
-		if e.must(err); again != c {
+		again, err := ParseConfig("create", kind, value.Document(c.Doc()))
+		if e.must(err); !reflect.DeepEqual(again, c) {
 			t.Errorf("%s: read back as %+v", tt.in, again)
 		}
 	}
-	_, err := ParseConfig("create", value.String("x"))
+	_, err := ParseConfig("create", Queue, value.String("x"))
 	e.fails(err, mongoerr.TypeMismatch, "create.messageQueue")
 }

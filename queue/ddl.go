@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/duskdb/duskdb/internal/mongoerr"
@@ -15,43 +16,65 @@ var incompatible = []string{
 	"viewOn", "pipeline", "validator", "validationLevel", "validationAction", "onExpire",
 }
 
-// CheckOptions refuses to combine a message queue with other options of
+// CheckOptions refuses to combine a collection for messages with other options of
 // create or collMod.
 func CheckOptions(options value.Doc) error {
+	kind := ""
+	for _, k := range kinds {
+		if !options.Has(k.option) {
+			continue
+		}
+		if kind != "" {
+			return mongoerr.Newf(mongoerr.InvalidOptions, "'%s' is not allowed with '%s'", k.option, kind)
+		}
+		kind = k.option
+	}
 	for _, name := range incompatible {
 		v, ok := options.Get(name)
 		if ok && (v.Kind() != value.KindBool || v.Bool()) {
-			return mongoerr.Newf(mongoerr.InvalidOptions, "'%s' is not allowed with '%s'", name, Option)
+			return mongoerr.Newf(mongoerr.InvalidOptions, "'%s' is not allowed with '%s'", name, cmp.Or(kind, Option))
 		}
 	}
 	return nil
 }
 
-// WithOption returns the options of a collection with the messageQueue option
-// in its complete form.
-func WithOption(options, queue value.Doc) value.Doc {
+// WithOption returns the options of a collection with the option of a kind in its complete
+// form.
+func WithOption(options value.Doc, c *Config) value.Doc {
 	b := value.NewBuilder()
 	for it := options.Iter(); it.Next(); {
-		if it.Key() != Option {
+		if it.Key() != c.Kind.Option() {
 			b.Raw(it.Element())
 		}
 	}
-	return b.Document(Option, queue).Doc()
+	return b.Document(c.Kind.Option(), c.Doc()).Doc()
 }
 
-// Begin starts the idle time of a new queue.
-func Begin(tx storage.Tx, ns storage.Namespace, now int64) error {
-	main, err := tx.Collection(ns)
+// Begin completes the creation of a queue, topic or subscription, whose collection has just
+// been made: its idle time starts, a subscription is known to its topic, and what the queue
+// forwards to must exist.
+func (b *Broker) Begin(tx storage.Tx, changes *Changes, ns storage.Namespace, now int64) error {
+	e, err := b.open(tx, Ref{Namespace: ns}, now, changes)
 	if err != nil {
 		return err
 	}
-	uuid := main.Info().UUID
-	l, err := readLedger(tx, ns.DB, uuid)
+	if err := createBesides(tx, ns.DB, e.uuid, e.config); err != nil {
+		return err
+	}
+	l, err := e.numbers()
 	if err != nil {
 		return err
 	}
 	l.activity = now
-	return l.write(uuid, now)
+	if err := l.write(e.uuid, now); err != nil {
+		return err
+	}
+	if e.config.Kind == Subscription {
+		if err := e.subscribe(); err != nil {
+			return err
+		}
+	}
+	return e.checkForwarding()
 }
 
 // DeadLetterOptions are the options of the dead-letter queue of a queue.
@@ -59,33 +82,36 @@ func DeadLetterOptions(owner string) value.Doc {
 	return value.NewDoc(Option, value.Document(value.NewDoc(deadLetterOf, value.String(owner))))
 }
 
-// Modify applies the messageQueue option of collMod. The changes apply to
-// messages that are sent, received and released from now on.
-func (b *Broker) Modify(tx storage.Tx, ns storage.Namespace, v value.Value, now int64) error {
+// Modify applies the option of a kind in collMod. The changes apply to messages that are
+// sent, received and released from now on.
+func (b *Broker) Modify(tx storage.Tx, changes *Changes, ns storage.Namespace, kind Kind, v value.Value, now int64) error {
 	coll, err := collection(tx, ns)
 	if err != nil {
 		return err
 	}
 	options := coll.Info().Options
+	is, option := KindOf(options)
 	switch {
-	case !IsQueue(options):
-		return mongoerr.Newf(mongoerr.InvalidOptions, "%s is not a message queue and cannot be made one", ns)
+	case is == 0:
+		return mongoerr.Newf(mongoerr.InvalidOptions, "%s is not a %s and cannot be made one", ns, kind)
 	case DeadLetterOf(options) != "":
 		return mongoerr.Newf(mongoerr.InvalidOptions, "the properties of the dead-letter queue %s cannot be changed", ns)
+	case is != kind:
+		return mongoerr.Newf(mongoerr.InvalidOptions, "%s is a %s and cannot be made a %s", ns, is, kind)
 	case v.IsNullish(), v.Kind() == value.KindString && v.Str() == "off":
-		return mongoerr.Newf(mongoerr.InvalidOptions, "the message queue %s cannot be made an ordinary collection", ns)
+		return mongoerr.Newf(mongoerr.InvalidOptions, "the %s %s cannot be made an ordinary collection", is, ns)
 	}
-	c, err := ParseConfig("options", options.Lookup(Option))
+	c, err := ParseConfig("options", is, value.Document(option))
 	if err != nil {
 		return err
 	}
-	if err := c.parse("collMod", v); err != nil {
+	if err := c.parse("collMod", v, false); err != nil {
 		return err
 	}
-	if err := tx.SetOptions(ns, WithOption(options, c.Doc())); err != nil {
+	if err := tx.SetOptions(ns, WithOption(options, &c)); err != nil {
 		return err
 	}
-	e, err := b.open(tx, Ref{Namespace: ns}, now, b.Changes())
+	e, err := b.open(tx, Ref{Namespace: ns}, now, changes)
 	if err != nil {
 		return err
 	}
@@ -95,15 +121,20 @@ func (b *Broker) Modify(tx storage.Tx, ns storage.Namespace, v value.Value, now 
 	}
 	l.activity = max(l.activity, now)
 	e.state.used(now)
-	return l.write(e.uuid, now)
+	if err := l.write(e.uuid, now); err != nil {
+		return err
+	}
+	return e.checkForwarding()
 }
 
-// Drop removes a queue with its dead-letter queue. A dead-letter queue cannot
-// be dropped alone. The transaction's Changes must know of it ([Changes.Drop]).
-func Drop(tx storage.Tx, ns storage.Namespace) error { return drop(tx, ns, nil) }
+// Drop removes a queue with its dead-letter queue, a topic with its subscriptions, or a
+// subscription. A dead-letter queue cannot be dropped alone.
+func (b *Broker) Drop(tx storage.Tx, changes *Changes, ns storage.Namespace, now int64) error {
+	return b.drop(tx, changes, ns, now, nil)
+}
 
 // drop drops a queue, because of idleness unless reason is nil.
-func drop(tx storage.Tx, ns storage.Namespace, reason *ttl.Expired) error {
+func (b *Broker) drop(tx storage.Tx, changes *Changes, ns storage.Namespace, now int64, reason *ttl.Expired) error {
 	coll, err := tx.Collection(ns)
 	if err != nil {
 		return err
@@ -111,23 +142,50 @@ func drop(tx storage.Tx, ns storage.Namespace, reason *ttl.Expired) error {
 	if err := CheckDrop(coll.Info()); err != nil {
 		return err
 	}
-	l, err := readLedger(tx, ns.DB, coll.Info().UUID)
+	e, err := b.open(tx, Ref{Namespace: ns}, now, changes)
+	if err != nil {
+		return err
+	}
+	l, err := e.numbers()
+	if err != nil {
+		return err
+	}
+	for _, name := range l.subscriptions {
+		if err := b.drop(tx, changes, storage.Namespace{DB: ns.DB, Coll: name}, now, reason); err != nil {
+			return err
+		}
+	}
+	if e.config.Kind == Subscription {
+		if err := e.unsubscribe(e.ns.Coll, ""); err != nil {
+			return err
+		}
+	}
+	return e.remove(reason)
+}
+
+// remove removes what a queue consists of.
+func (e *entity) remove(reason *ttl.Expired) (err error) {
+	e.changes.Drop(e.main.Info())
+	l, err := readLedger(e.tx, e.ns.DB, e.uuid) // as a subscription may have changed it
 	if err != nil {
 		return err
 	}
 	if err := l.remove(); err != nil {
 		return err
 	}
+	if err := dropBesides(e.tx, e.ns.DB, e.uuid); err != nil {
+		return err
+	}
 	if reason != nil {
-		err = reason.Drop(tx, ns)
+		err = reason.Drop(e.tx, e.ns)
 	} else {
-		err = tx.Drop(ns)
+		err = e.tx.Drop(e.ns)
 	}
 	if err != nil {
 		return err
 	}
-	err = tx.Drop(storage.Namespace{DB: ns.DB, Coll: DeadLetterName(ns.Coll)})
-	if errors.Is(err, storage.ErrNotFound) {
+	err = e.tx.Drop(storage.Namespace{DB: e.ns.DB, Coll: DeadLetterName(e.ns.Coll)})
+	if errors.Is(err, storage.ErrNotFound) || e.config.Kind == Topic {
 		return nil
 	}
 	return err
@@ -142,8 +200,8 @@ func CheckDrop(info *storage.Info) error {
 }
 
 // Rename moves a queue together with its dead-letter queue, within its
-// database.
-func Rename(tx storage.Tx, from, to storage.Namespace) error {
+// database. What refers to it by its name refers to the new one.
+func (b *Broker) Rename(tx storage.Tx, changes *Changes, from, to storage.Namespace, now int64) error {
 	coll, err := tx.Collection(from)
 	if err != nil {
 		return err
@@ -151,14 +209,27 @@ func Rename(tx storage.Tx, from, to storage.Namespace) error {
 	if owner := DeadLetterOf(coll.Info().Options); owner != "" {
 		return mongoerr.Newf(mongoerr.IllegalOperation, "cannot rename the dead-letter queue %s without its queue '%s'", from, owner)
 	}
+	kind, _ := KindOf(coll.Info().Options)
 	if from.DB != to.DB {
-		return mongoerr.Newf(mongoerr.IllegalOperation, "cannot move the message queue %s to another database", from)
+		return mongoerr.Newf(mongoerr.IllegalOperation, "cannot move the %s %s to another database", kind, from)
 	}
-	deadFrom := storage.Namespace{DB: from.DB, Coll: DeadLetterName(from.Coll)}
-	deadTo := storage.Namespace{DB: to.DB, Coll: DeadLetterName(to.Coll)}
+	e, err := b.open(tx, Ref{Namespace: from}, now, changes)
+	if err != nil {
+		return err
+	}
+	if kind == Subscription {
+		if err := e.unsubscribe(from.Coll, to.Coll); err != nil {
+			return err
+		}
+	}
 	if err := tx.Rename(from, to); err != nil {
 		return err
 	}
+	if err := retarget(tx, from, to); err != nil || kind == Topic {
+		return err
+	}
+	deadFrom := storage.Namespace{DB: from.DB, Coll: DeadLetterName(from.Coll)}
+	deadTo := storage.Namespace{DB: to.DB, Coll: DeadLetterName(to.Coll)}
 	err = tx.Rename(deadFrom, deadTo)
 	if errors.Is(err, storage.ErrExists) {
 		return mongoerr.Newf(mongoerr.NamespaceExists, "Collection %s already exists.", deadTo).WithCause(err)

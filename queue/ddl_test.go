@@ -12,7 +12,7 @@ func (e *env) update(fn func(storage.Tx) error) error { return e.engine.Update(e
 
 func (e *env) modify(name, options string) error {
 	return e.update(func(tx storage.Tx) error {
-		return e.broker.Modify(tx, ns(name), value.MustJSON(`{"o": `+options+`}`).Lookup("o"), e.now())
+		return e.broker.Modify(tx, e.broker.Changes(), ns(name), Queue, value.MustJSON(`{"o": `+options+`}`).Lookup("o"), e.now())
 	})
 }
 
@@ -86,7 +86,7 @@ func TestDrop(t *testing.T) {
 	e.create("q", `{}`)
 	e.send("q", `{"_id": 1}`, `{"_id": 2}`)
 	drop := func(name string) error {
-		return e.update(func(tx storage.Tx) error { return Drop(tx, ns(name)) })
+		return e.update(func(tx storage.Tx) error { return e.broker.Drop(tx, e.broker.Changes(), ns(name), e.now()) })
 	}
 	e.fails(drop("q.deadletterqueue"), mongoerr.IllegalOperation, "without its queue 'q'")
 	e.must(drop("q"))
@@ -105,7 +105,7 @@ func TestRename(t *testing.T) {
 	e.send("q", `{"_id": 1}`, `{"_id": 2}`)
 	first := e.one("q")
 	rename := func(from, to string) error {
-		return e.update(func(tx storage.Tx) error { return Rename(tx, ns(from), ns(to)) })
+		return e.update(func(tx storage.Tx) error { return e.broker.Rename(tx, e.broker.Changes(), ns(from), ns(to), e.now()) })
 	}
 	e.fails(rename("q.deadletterqueue", "x"), mongoerr.IllegalOperation, "")
 	e.must(rename("q", "r"))

@@ -60,13 +60,19 @@ func (e *entity) dueSteps() ([]dueStep, error) {
 		steps = append(steps, dueStep{dead, deadRule})
 	}
 	for _, r := range mainRules {
-		steps = append(steps, dueStep{e.main, r})
+		if r.index != byExpiry || !e.leavesExpired() {
+			steps = append(steps, dueStep{e.main, r})
+		}
 	}
-	if !e.dead {
+	if !e.dead && dead != nil {
 		steps = append(steps, dueStep{dead, deadRule})
 	}
 	return steps, nil
 }
+
+// leavesExpired reports whether expired messages are left to the next receiver, as Service
+// Bus leaves them.
+func (e *entity) leavesExpired() bool { return e.sweeping && e.config.ExpireOnReceiveOnly }
 
 // processDue stores the new state of due messages of the queue and its
 // dead-letter queue, at most limit of them. more reports whether there may be
@@ -86,7 +92,13 @@ func (e *entity) processDue(limit int) (more bool, err error) {
 		}
 		limit -= n
 	}
-	return limit <= 0, nil
+	for _, rest := range []func(int) (int, error){e.passOn, e.forgetHistory, e.endSessions} {
+		n, err := rest(limit)
+		if limit -= n; limit <= 0 || err != nil {
+			return true, err
+		}
+	}
+	return false, nil
 }
 
 // actOn processes the due messages of one step.
@@ -106,6 +118,15 @@ func (e *entity) actOn(s dueStep, limit int) (n int, err error) {
 // expireDue removes the expired messages of the queue, or moves them to the
 // dead-letter queue, in one ranged delete.
 func (e *entity) expireDue(s dueStep, limit int) (int, error) {
+	if e.config.ForwardDeadTo != "" { // what a message is forwarded to may lead back here
+		due, err := heads(s.coll, s.index, until(e.now), limit)
+		for i := range due {
+			if err := e.expire(&due[i]); err != nil {
+				return 0, err
+			}
+		}
+		return len(due), err
+	}
 	out, err := s.coll.DeleteRange(&storage.RangeDelete{Index: s.index, Keys: until(e.now), Limit: limit, Pick: func(_ []byte, rec storage.Record) (storage.Verdict, error) {
 		m := decode(rec)
 		v := storage.Verdict{Do: storage.Remove, Reason: e.countExpired(&m)}
@@ -120,12 +141,20 @@ func (e *entity) expireDue(s dueStep, limit int) (int, error) {
 // isDue reports whether processDue has anything to do.
 func (e *entity) isDue() (bool, error) {
 	steps, err := e.dueSteps()
+	if err != nil {
+		return false, err
+	}
 	for _, s := range steps {
 		if due, err := anyIn(s.coll, s.index, until(e.now)); due || err != nil {
 			return due, err
 		}
 	}
-	return false, err
+	for _, s := range e.strays() {
+		if any, err := anyIn(s.coll, byReady, storage.KeyRange{}); any || err != nil {
+			return any, err
+		}
+	}
+	return e.isDueBeside()
 }
 
 // activateDue activates the scheduled messages that are due, so that they get
@@ -143,21 +172,17 @@ func (e *entity) activateDue() error {
 // activate activates a scheduled message, as if it had been sent at its
 // scheduled instant.
 func (e *entity) activate(coll storage.Collection, m *message) error {
-	l, err := e.numbers()
-	if err != nil {
-		return err
-	}
-	at := m.due
-	m.enqueue(l.next, at)
-	if err := e.save(coll, m); err != nil {
-		return err
-	}
-	l.next++
-	l.activity = max(l.activity, at)
-	e.out.activity = max(e.out.activity, at)
-	e.out.ready++
 	e.out.activated++
-	return l.write(e.uuid, e.now)
+	return e.enqueue(m, m.due, func() error {
+		if !e.config.passes() {
+			e.out.ready++
+			return e.save(coll, m)
+		}
+		if err := remove(coll, m.id); err != nil {
+			return err
+		}
+		return e.pass(m)
+	})
 }
 
 // lapse ends a lock that was not settled in time, which is a failed delivery.
@@ -184,7 +209,7 @@ func (e *entity) release(coll storage.Collection, m *message, at int64) (outcome
 		e.out.dead += ifReady(m)
 		return outcomeActive, e.save(coll, m)
 	}
-	if m.expired(at) {
+	if m.expired(at) && !e.leavesExpired() {
 		return outcomeExpired, e.expire(m)
 	}
 	if m.fail(e.config) {

@@ -53,6 +53,8 @@ func (b *Broker) ChangedElsewhere(stamp func(storage.Namespace) (uint64, error))
 		case gone:
 			dropped = append(dropped, q)
 			q.wakeAll(nil)
+		case any && q.hasSessions():
+			q.wakeAll(nil)
 		case any:
 			q.main.wakeForNews()
 			q.dead.wakeForNews()

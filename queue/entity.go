@@ -5,9 +5,7 @@ import (
 	"strings"
 
 	"github.com/duskdb/duskdb/internal/mongoerr"
-	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/storage"
-	"github.com/duskdb/duskdb/value"
 )
 
 const (
@@ -52,9 +50,12 @@ type entity struct {
 	state  *runtimeState
 	config *Config
 
+	sweeping bool // whether a pass of the monitor runs, and not a command
+
 	changes *Changes // the changes of the transaction
 	out     *effects // those of this queue
 
+	unit     unit               // the queues open in this transaction; nil: this one alone
 	deadColl storage.Collection // the dead-letter queue, opened when needed
 	ledger   *ledger            // the ledger, read when needed
 }
@@ -76,14 +77,15 @@ func (b *Broker) open(tx storage.Tx, ref Ref, now int64, changes *Changes) (*ent
 	if !IsQueue(e.main.Info().Options) {
 		return nil, mongoerr.Newf(mongoerr.IllegalOperation, "%s is not a message queue", ns)
 	}
-	if e.dead {
-		if e.coll, err = e.deadLetters(); err != nil {
-			return nil, err
-		}
-	}
 	e.uuid = e.main.Info().UUID
 	e.state, e.out = b.queue(e.uuid), changes.of(e.uuid)
-	e.config, err = e.state.configOf(e.main.Info())
+	if e.config, err = e.state.configOf(e.main.Info()); err != nil || !e.dead {
+		return e, err
+	}
+	if e.config.Kind == Topic {
+		return nil, mongoerr.Newf(mongoerr.IllegalOperation, "the message topic %s has no dead-letter queue: its subscriptions have", e.ns)
+	}
+	e.coll, err = e.deadLetters()
 	return e, err
 }
 
@@ -95,8 +97,11 @@ func collection(tx storage.Tx, ns storage.Namespace) (storage.Collection, error)
 	return coll, err
 }
 
-// deadLetters opens the dead-letter queue of the queue.
+// deadLetters opens the dead-letter queue of the queue; nil for a topic, which has none.
 func (e *entity) deadLetters() (storage.Collection, error) {
+	if e.config.Kind == Topic {
+		return nil, nil
+	}
 	if e.deadColl == nil {
 		coll, err := collection(e.tx, storage.Namespace{DB: e.ns.DB, Coll: DeadLetterName(e.ns.Coll)})
 		if err != nil {
@@ -122,6 +127,11 @@ func (e *entity) numbers() (*ledger, error) {
 		}
 		l.next++
 	}
+	if e.config.Kind == Topic && !l.entry.Exists() {
+		if l.subscriptions, err = subscriptionsOf(e.tx, e.ns); err != nil {
+			return nil, err
+		}
+	}
 	e.ledger = &l
 	return e.ledger, nil
 }
@@ -133,6 +143,9 @@ func (e *entity) lastNumber() (last int64, err error) {
 		return 0, err
 	}
 	for _, coll := range []storage.Collection{e.main, dead} {
+		if coll == nil {
+			continue
+		}
 		newest, err := heads(coll, byNumber, storage.KeyRange{Reverse: true}, 1)
 		if err != nil {
 			return 0, err
@@ -165,41 +178,4 @@ func (e *entity) save(coll storage.Collection, m *message) error {
 	e.out.note(m, dead)
 	_, err := coll.Update(m.id, m.encode(stored, dead), e.now)
 	return err
-}
-
-// storeDeadLetter inserts a message that the queue loses into the dead-letter queue.
-func (e *entity) storeDeadLetter(m *message, reason, description string) error {
-	dead, err := e.deadLetters()
-	if err != nil {
-		return err
-	}
-	m.unlock()
-	m.state, m.due = active, 0
-	m.reason, m.description, m.source = reason, description, e.ns.Coll
-	d := m.encode(stored, true)
-	id, err := dead.Insert(d, e.now)
-	var taken *storage.DuplicateKeyError
-	if errors.As(err, &taken) && taken.Index == reserved.IDIndex {
-		// A message with the same _id was dead-lettered before. To keep both, the
-		// later one gets a new _id.
-		id, err = dead.Insert(withNewID(d, e.now), e.now)
-	}
-	if err != nil {
-		return err
-	}
-	m.id = id
-	e.out.dead++
-	return nil
-}
-
-// withNewID replaces the _id of a document.
-func withNewID(d value.Doc, now int64) value.Doc {
-	b := value.NewBuilder()
-	b.Append("_id", value.ObjectID(value.NewOID(now)))
-	for it := d.Iter(); it.Next(); {
-		if it.Key() != "_id" {
-			b.Raw(it.Element())
-		}
-	}
-	return b.Doc()
 }

@@ -146,20 +146,30 @@ func (e *env) create(name, options string) {
 	e.must(e.tryCreate(name, options))
 }
 
-func (e *env) tryCreate(name, options string) error {
-	c, err := ParseConfig("create", value.Document(value.MustJSON(options)))
+func (e *env) tryCreate(name, options string) error { return e.tryCreateAs(Queue, name, options) }
+
+// createAs creates a queue, topic or subscription.
+func (e *env) createAs(kind Kind, name, options string) {
+	e.t.Helper()
+	e.must(e.tryCreateAs(kind, name, options))
+}
+
+func (e *env) tryCreateAs(kind Kind, name, options string) error {
+	c, err := ParseConfig("create", kind, value.Document(value.MustJSON(options)))
 	if err != nil {
 		return err
 	}
-	return e.engine.Update(e.ctx, func(tx storage.Tx) error {
+	return e.store.Update(e.ctx, func(tx storage.Tx, changes *Changes) error {
 		main, dead := ns(name), ns(DeadLetterName(name))
-		if _, err := tx.Create(main, WithOption(value.EmptyDoc, c.Doc()), append([]storage.IndexSpec{IDIndex()}, Indexes(false)...)); err != nil {
+		if _, err := tx.Create(main, WithOption(value.EmptyDoc, &c), append([]storage.IndexSpec{IDIndex()}, Indexes(&c)...)); err != nil {
 			return err
 		}
-		if _, err := tx.Create(dead, DeadLetterOptions(name), append([]storage.IndexSpec{IDIndex()}, Indexes(true)...)); err != nil {
-			return err
+		if kind != Topic {
+			if _, err := tx.Create(dead, DeadLetterOptions(name), append([]storage.IndexSpec{IDIndex()}, DeadLetterIndexes()...)); err != nil {
+				return err
+			}
 		}
-		return Begin(tx, main, e.now())
+		return e.broker.Begin(tx, changes, main, e.now())
 	})
 }
 

@@ -17,7 +17,7 @@ type Expiry struct {
 // ExpiryOf reads the expiry of a stored or a shown message at an instant.
 func ExpiryOf(d value.Doc, now int64) Expiry {
 	m := decode(storage.Record{Doc: d})
-	e := Expiry{Enqueued: m.enqueued, TimeToLive: m.timeToLive, At: m.expires, Deferred: m.state == deferred, Dead: m.source != ""}
+	e := Expiry{Enqueued: m.enqueued, TimeToLive: m.timeToLive, At: m.expires, Deferred: m.state == deferred, Dead: m.isDead()}
 	e.HasExpiry = m.hasExpiry && !e.Dead
 	if m.held(now) {
 		e.LockedUntil = m.lockedUntil

@@ -49,8 +49,10 @@ func (b *Broker) Gauge(tx storage.Tx, ns storage.Namespace, now int64, budget *t
 	if err != nil {
 		return g, err
 	}
-	if g.DeadLettered, err = dead.Count(); err != nil {
-		return g, err
+	if dead != nil {
+		if g.DeadLettered, err = dead.Count(); err != nil {
+			return g, err
+		}
 	}
 	for _, c := range []struct {
 		index string
@@ -82,7 +84,7 @@ func (b *Broker) Gauge(tx storage.Tx, ns storage.Namespace, now int64, budget *t
 		return g, nil
 	}
 	from, _ := e.state.head.at(now)
-	ready, _, _, err := e.receivable(from, 1, oldestWithin)
+	ready, _, _, err := e.receivable(allReady, from, 1, oldestWithin)
 	if err == nil && len(ready) > 0 {
 		g.Oldest, g.HasOldest = ready[0].enqueued, true
 	}

@@ -74,11 +74,11 @@ func (f *readyHead) release(number int64) {
 // first finds the first message that can be received, and skips up to limit
 // expired ones after the head. from is the number to start from, and ended
 // reports whether all messages were examined.
-func (e *entity) first(limit int) (from int64, found, ended bool, err error) {
-	if !e.dead {
+func (e *entity) first(l lane, limit int) (from int64, found, ended bool, err error) {
+	if !e.dead && l.index == byReady {
 		from, _ = e.state.head.at(e.now)
 	}
-	ready, from, ended, err := e.receivable(from, 1, limit)
+	ready, from, ended, err := e.receivable(l, from, 1, limit)
 	return from, len(ready) > 0, ended, err
 }
 
@@ -86,10 +86,9 @@ func (e *entity) first(limit int) (from int64, found, ended bool, err error) {
 // numbers, from a number on, and skips up to limit expired ones. next is the
 // number after the expired messages before the first one found, and ended
 // reports whether there are no more messages.
-func (e *entity) receivable(from int64, n, limit int) (ready []message, next int64, ended bool, err error) {
+func (e *entity) receivable(l lane, from int64, n, limit int) (ready []message, next int64, ended bool, err error) {
 	next, ended = from, true
-	r := storage.KeyRange{Lo: numberKey(from)}
-	err = walk(e.coll, byReady, r, func(m *message) bool {
+	err = walk(e.coll, l.index, l.from(from), func(m *message) bool {
 		if e.dead || !m.expired(e.now) {
 			ready = append(ready, *m)
 		} else if limit--; len(ready) == 0 {
@@ -104,7 +103,7 @@ func (e *entity) receivable(from int64, n, limit int) (ready []message, next int
 // firstUnexpired returns the number of the first ready message that has not
 // expired, or the number after all of them. It reads only the indexes: a ready
 // message that has expired is in both.
-func (e *entity) firstUnexpired(from int64) (int64, error) {
+func (e *entity) firstUnexpired(l lane, from int64) (int64, error) {
 	expired := map[storage.RecordID]struct{}{}
 	err := e.coll.ScanIndex(byExpiry, until(e.now), func(_ []byte, id storage.RecordID) bool {
 		expired[id] = struct{}{}
@@ -115,7 +114,7 @@ func (e *entity) firstUnexpired(from int64) (int64, error) {
 	}
 	var last storage.RecordID
 	found := false
-	err = e.coll.ScanIndex(byReady, storage.KeyRange{Lo: numberKey(from)}, func(_ []byte, id storage.RecordID) bool {
+	err = e.coll.ScanIndex(l.index, l.from(from), func(_ []byte, id storage.RecordID) bool {
 		_, dead := expired[id]
 		last, found = id, !dead
 		return dead
@@ -134,20 +133,23 @@ func (e *entity) firstUnexpired(from int64) (int64, error) {
 }
 
 // skipExpired moves the head of a queue past all expired messages, without
-// blocking writers, and returns the number after them.
-func (b *Broker) skipExpired(ctx context.Context, s Store, ref Ref, now int64) (from int64, err error) {
+// blocking writers, and returns the number after them. The heads of sessions are not kept.
+func (b *Broker) skipExpired(ctx context.Context, s Store, ref Ref, l lane, now int64) (from int64, err error) {
 	var q *runtimeState
 	err = b.view(ctx, s, ref, now, func(e *entity) error { q = e.state; return nil })
 	if err != nil {
 		return 0, err
 	}
-	// Read before the view begins.
-	from, released := q.head.at(now)
+	kept := l.index == byReady
+	released := int64(0)
+	if kept { // read before the view begins
+		from, released = q.head.at(now)
+	}
 	err = b.view(ctx, s, ref, now, func(e *entity) error {
-		from, err = e.firstUnexpired(from)
+		from, err = e.firstUnexpired(l, from)
 		return err
 	})
-	if err == nil && !b.Shared {
+	if err == nil && kept && !b.Shared {
 		q.head.advance(from, now, released)
 	}
 	return from, err

@@ -15,31 +15,45 @@ const (
 	byExpiry   = "$mq.expiry"   // ready ones that expire, by that instant
 	byLock     = "$mq.lock"     // locked ones, by the instant the lock ends
 	bySchedule = "$mq.schedule" // scheduled ones, by the instant they are due
+	bySession  = "$mq.session"  // ready ones, by session and number
+	byHolder   = "$mq.holder"   // locked ones, by session
 )
 
-// indexFields are the fields of _mq that the indexes read.
-var indexFields = []struct {
-	index, field string
-	unique, dead bool // whether it is unique; whether a dead-letter queue has it
+// queueIndexes are the indexes with the fields of _mq that they read.
+var queueIndexes = []struct {
+	index    string
+	fields   []string
+	unique   bool
+	dead     bool // whether a dead-letter queue has it
+	sessions bool // whether only a queue with sessions has it
 }{
-	{byNumber, "sequenceNumber", true, true},
-	{byReady, "ready", false, true},
-	{byDeferred, "deferred", false, true},
-	{byExpiry, "expiry", false, false},
-	{byLock, "lockedUntilUtc", false, true},
-	{bySchedule, "scheduledEnqueueTimeUtc", false, false},
+	{index: byNumber, fields: []string{"sequenceNumber"}, unique: true, dead: true},
+	{index: byReady, fields: []string{"ready"}, dead: true},
+	{index: byDeferred, fields: []string{"deferred"}, dead: true},
+	{index: byExpiry, fields: []string{"expiry"}},
+	{index: byLock, fields: []string{"lockedUntilUtc"}, dead: true},
+	{index: bySchedule, fields: []string{"scheduledEnqueueTimeUtc"}},
+	{index: bySession, fields: []string{"readySession", "ready"}, sessions: true},
+	{index: byHolder, fields: []string{"heldSession"}, sessions: true},
 }
 
-// Indexes returns the internal indexes of a queue or of a dead-letter queue.
-func Indexes(dead bool) []storage.IndexSpec {
+// Indexes returns the internal indexes of a queue, topic or subscription.
+func Indexes(c *Config) []storage.IndexSpec { return indexes(false, c.RequiresSession) }
+
+// DeadLetterIndexes returns the internal indexes of a dead-letter queue.
+func DeadLetterIndexes() []storage.IndexSpec { return indexes(true, false) }
+
+func indexes(dead, sessions bool) []storage.IndexSpec {
 	var specs []storage.IndexSpec
-	for _, o := range indexFields {
-		if dead && !o.dead {
+	for _, o := range queueIndexes {
+		if dead && !o.dead || o.sessions && !sessions {
 			continue
 		}
-		key := value.NewDoc(Field+"."+o.field, value.Int32(1))
-		b := value.NewBuilder()
-		b.Int32("v", 2).Document("key", key).String("name", o.index).Bool("sparse", true)
+		key, b := value.NewBuilder(), value.NewBuilder()
+		for _, f := range o.fields {
+			key.Int32(Field+"."+f, 1)
+		}
+		b.Int32("v", 2).Document("key", key.Doc()).String("name", o.index).Bool("sparse", true)
 		if o.unique {
 			b.Bool("unique", true)
 		}

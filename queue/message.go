@@ -59,12 +59,23 @@ type message struct {
 	state      state
 	deliveries int32 // failed deliveries + 1; 0 before the first delivery
 
+	session string // the sender's sessionId; "" if there is none
+	name    string // the sender's messageId; "" if there is none
+	origin  int64  // the number that the message got where it was sent to; 0: here
+	rule    string // the rule whose action changed it; "" if there is none
+	hops    int32  // how often it has been forwarded
+
 	locked      bool
 	token       token
 	lockedUntil int64
 
 	reason, description, source string
+
+	forwardedDead bool // whether it is a dead letter that has been forwarded to this queue
 }
+
+// isDead reports whether the message is in a dead-letter queue.
+func (m *message) isDead() bool { return m.source != "" && !m.forwardedDead }
 
 // decode decodes a stored message.
 func decode(r storage.Record) (m message) {
@@ -106,6 +117,16 @@ func (m *message) read(mq value.Doc) {
 			m.state = state(v.Str())
 		case "deliveryCount":
 			m.deliveries = v.Int32()
+		case "sessionId":
+			m.session = v.Str()
+		case "messageId":
+			m.name = v.Str()
+		case "enqueuedSequenceNumber":
+			m.origin = v.Int64()
+		case "ruleName":
+			m.rule = v.Str()
+		case "hops":
+			m.hops = v.Int32()
 		case "lockToken":
 			_, b := v.Binary()
 			m.locked = copy(m.token[:], b) == len(m.token)
@@ -117,6 +138,8 @@ func (m *message) read(mq value.Doc) {
 			m.description = v.Str()
 		case "deadLetterSource":
 			m.source = v.Str()
+		case "deadLetterForwarded":
+			m.forwardedDead = v.Bool()
 		}
 	}
 }
@@ -148,6 +171,7 @@ func (m *message) encode(f form, dead bool) value.Doc {
 	}
 	b.String("state", string(m.state))
 	b.Int32("deliveryCount", m.deliveries)
+	m.appendOrigin(&b, f)
 	if m.locked && f != browsed {
 		b.Append("lockToken", value.Binary(4, m.token[:]))
 		b.Date("lockedUntilUtc", m.lockedUntil)
@@ -162,6 +186,25 @@ func (m *message) encode(f form, dead bool) value.Doc {
 	return b.Doc()
 }
 
+// appendOrigin writes what the sender called the message, and the way that it came.
+func (m *message) appendOrigin(b *value.Builder, f form) {
+	if m.session != "" {
+		b.String("sessionId", m.session)
+	}
+	if m.name != "" {
+		b.String("messageId", m.name)
+	}
+	if m.origin != 0 {
+		b.Int64("enqueuedSequenceNumber", m.origin)
+	}
+	if m.rule != "" {
+		b.String("ruleName", m.rule)
+	}
+	if m.hops != 0 && f == stored {
+		b.Int32("hops", m.hops)
+	}
+}
+
 // appendDeadLetterReason writes the reason for which a message was
 // dead-lettered, and its source.
 func (m *message) appendDeadLetterReason(b *value.Builder) {
@@ -172,17 +215,27 @@ func (m *message) appendDeadLetterReason(b *value.Builder) {
 		b.String("deadLetterErrorDescription", m.description)
 	}
 	b.String("deadLetterSource", m.source)
+	if m.forwardedDead {
+		b.Bool("deadLetterForwarded", true)
+	}
 }
 
 // appendOrders writes the hidden fields that put an unlocked message into
 // the indexes it belongs to; see Indexes.
 func (m *message) appendOrders(b *value.Builder, dead bool) {
 	switch {
-	case m.locked, m.state == scheduled:
+	case m.locked:
+		if m.session != "" {
+			b.String("heldSession", m.session)
+		}
+	case m.state == scheduled:
 	case m.state == deferred:
 		b.Int64("deferred", m.number)
 	default:
 		b.Int64("ready", m.number)
+		if m.session != "" && !dead {
+			b.String("readySession", m.session)
+		}
 		if m.hasExpiry && !dead {
 			b.Date("expiry", m.expires)
 		}
@@ -228,6 +281,12 @@ func (m *message) fail(c *Config) (last bool) {
 	return m.deliveries > c.MaxDeliveryCount
 }
 
+// sent is the document of the sender, without _mq.
+func (m *message) sent() value.Doc {
+	d := value.OpenDoc(make([]byte, 0, len(m.head)+len(m.tail)+5))
+	return value.Doc(value.CloseDoc(append(append(d, m.head...), m.tail...), 0))
+}
+
 // set replaces fields of the sender, which are all placed before _mq.
 func (m *message) set(fields value.Doc) error {
 	if fields.IsEmpty() {
@@ -236,10 +295,8 @@ func (m *message) set(fields value.Doc) error {
 	if err := checkSet(fields); err != nil {
 		return err
 	}
-	old := value.OpenDoc(make([]byte, 0, len(m.head)+len(m.tail)+5))
-	old = value.CloseDoc(append(append(old, m.head...), m.tail...), 0)
-	b := value.NewBuilder()
-	for it := value.Doc(old).Iter(); it.Next(); {
+	old, b := m.sent(), value.NewBuilder()
+	for it := old.Iter(); it.Next(); {
 		if v, replaced := fields.Get(it.Key()); replaced {
 			b.Append(it.Key(), v)
 		} else {
@@ -247,7 +304,7 @@ func (m *message) set(fields value.Doc) error {
 		}
 	}
 	for it := fields.Iter(); it.Next(); {
-		if !value.Doc(old).Has(it.Key()) {
+		if !old.Has(it.Key()) {
 			b.Raw(it.Element())
 		}
 	}

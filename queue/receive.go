@@ -25,6 +25,8 @@ type Request struct {
 	Delete bool          // receiveAndDelete instead of peekLock
 	Max    int           // maximum number of messages, 1 to MaxMessages
 	Wait   time.Duration // how long to wait for the first message
+	// Session is the token of the session to receive from; nil: none.
+	Session *[16]byte
 	// Numbers asks for these deferred messages instead, all or none.
 	Numbers []int64
 	// Gone reports whether the client has disconnected; nil: unknown. A waiting
@@ -38,38 +40,56 @@ var errNotFound = mongoerr.New(mongoerr.MessageNotFound, "The message does not e
 
 // Receive delivers messages in the order of their sequence numbers. now is the
 // instant of the command; a waiting receiver then follows the clock.
-func (b *Broker) Receive(ctx context.Context, s Store, r Request, now int64) ([]value.Doc, error) {
+func (b *Broker) Receive(ctx context.Context, s Store, r Request, now int64) (docs []value.Doc, err error) {
 	if r.Numbers != nil {
 		return b.receiveNumbers(ctx, s, r, now)
 	}
-	if r.Wait <= 0 {
-		docs, _, err := b.take(ctx, s, r, now)
-		return docs, err
+	err = b.await(ctx, s, patience{r.Ref, r.Wait, r.Gone}, now, func(now int64) (bool, int64, error) {
+		var due int64
+		docs, due, err = b.take(ctx, s, r, now)
+		return len(docs) > 0, due, err
+	})
+	return docs, err
+}
+
+// patience is how long a receiver waits, and for what.
+type patience struct {
+	ref  Ref
+	wait time.Duration
+	gone func() bool // as [Request.Gone]
+}
+
+// await polls until there is something for the receiver, or its time is over. A poll reports
+// whether there was, and otherwise the next instant at which there may be.
+func (b *Broker) await(ctx context.Context, s Store, p patience, now int64, poll func(now int64) (found bool, due int64, err error)) error {
+	if p.wait <= 0 {
+		_, _, err := poll(now)
+		return err
 	}
-	w, err := b.waitersOf(ctx, s, r.Ref, now)
+	w, err := b.waitersOf(ctx, s, p.ref, now)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	x := w.join()
 	defer w.leave(x)
-	ends := newDeadline(b, r.Wait, now)
+	ends := newDeadline(b, p.wait, now)
 	for {
-		if r.Gone != nil && r.Gone() {
+		if p.gone != nil && p.gone() {
 			w.wake(1, 0) // the next waiting receiver takes its place
-			return nil, errGone
+			return errGone
 		}
 		w.beginPoll(x)
-		docs, due, err := b.take(ctx, s, r, now)
-		w.endPoll(x, due, err == nil && len(docs) == 0)
+		found, due, err := poll(now)
+		w.endPoll(x, due, err == nil && !found)
 		if err != nil && ctx.Err() != nil { // interrupted while it polled, not while it waited
 			err = mongoerr.From(context.Cause(ctx))
 		}
-		if err != nil || len(docs) > 0 || ends.passed() || b.isClosed() {
-			return docs, err
+		if err != nil || found || ends.passed() || b.isClosed() {
+			return err
 		}
 		fired, err := ends.wait(ctx, x, due)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if fired {
 			w.timed(x)
@@ -135,7 +155,7 @@ func timerAt(c clock.Clock, ms int64) clock.Timer {
 // next instant at which there may be some.
 func (b *Broker) take(ctx context.Context, s Store, r Request, now int64) (docs []value.Doc, due int64, err error) {
 	for share := b.share; ; share = 0 {
-		from, found, due, err := b.poll(ctx, s, r.Ref, now)
+		from, found, due, err := b.poll(ctx, s, r, now)
 		if err != nil || !found {
 			return nil, due, err
 		}
@@ -151,7 +171,7 @@ func (b *Broker) take(ctx context.Context, s Store, r Request, now int64) (docs 
 			if err := e.used(now); err != nil || len(docs) > 0 {
 				return err
 			}
-			due, err = e.nextDue()
+			due, err = e.nextDueFor(r)
 			return err
 		})
 		// If other receivers took the messages found, there may be more after a
@@ -165,46 +185,95 @@ func (b *Broker) take(ctx context.Context, s Store, r Request, now int64) (docs 
 // poll checks in a read transaction whether there is anything to deliver or to
 // store, so that polling an empty queue does not block writers. from is the
 // number of the first message that can be received.
-func (b *Broker) poll(ctx context.Context, s Store, ref Ref, now int64) (from int64, found bool, due int64, err error) {
+func (b *Broker) poll(ctx context.Context, s Store, r Request, now int64) (from int64, found bool, due int64, err error) {
 	idle, ended, work := false, false, false
-	err = b.view(ctx, s, ref, now, func(e *entity) error {
+	var of delivery
+	err = b.view(ctx, s, r.Ref, now, func(e *entity) error {
+		if of, err = e.delivery(r); err != nil {
+			return err
+		}
 		e.state.used(now)
 		idle = e.config.idle()
-		if from, found, ended, err = e.first(b.share); found || err != nil {
+		if from, found, ended, err = e.first(of.lane, b.share); found || err != nil {
 			return err
 		}
 		if work, err = e.isDue(); work || err != nil {
 			return err
 		}
-		due, err = e.nextDue()
+		due, err = e.nextDueFor(r)
 		return err
 	})
 	if err == nil && !found && !ended {
-		from, err = b.skipExpired(ctx, s, ref, now)
+		from, err = b.skipExpired(ctx, s, r.Ref, of.lane, now)
 	}
 	if err != nil || found || work || !idle {
 		return from, found || work, due, err
 	}
-	return from, false, due, b.update(ctx, s, ref, now, func(e *entity) error { return e.used(now) })
+	return from, false, due, b.update(ctx, s, r.Ref, now, func(e *entity) error { return e.used(now) })
+}
+
+// delivery is what a receiver may take from a queue.
+type delivery struct {
+	lane    lane
+	session string // the id of its session; "": none
+	until   int64  // the end of its locks
+}
+
+// delivery checks that the receiver may receive: from a queue that keeps its messages, with
+// a session if the queue has sessions.
+func (e *entity) delivery(r Request) (d delivery, err error) {
+	d = delivery{lane: allReady, until: after(e.now, e.config.LockDuration)}
+	switch {
+	case e.dead:
+		if r.Session != nil {
+			err = errNoSessions
+		}
+		return d, err
+	case e.config.Kind == Topic:
+		return d, mongoerr.Newf(mongoerr.IllegalOperation, "cannot receive from the message topic %s: receive from its subscriptions", e.ns)
+	case e.config.ForwardTo != "":
+		return d, mongoerr.Newf(mongoerr.IllegalOperation, "cannot receive from %s, which forwards its messages to '%s'", e.ns, e.config.ForwardTo)
+	case e.config.RequiresSession && r.Session == nil:
+		return d, errNeedsSession
+	case r.Session == nil:
+		return d, nil
+	}
+	_, s, err := e.hold(*r.Session)
+	return delivery{sessionLane(s.id), s.id, s.until}, err
+}
+
+// nextDueFor is the next time at which the receiver should look again.
+func (e *entity) nextDueFor(r Request) (int64, error) {
+	due, err := e.nextDue()
+	if err == nil && r.Session != nil {
+		var d delivery
+		d, err = e.delivery(r)
+		due = min(due, d.until)
+	}
+	return due, err
 }
 
 // deliver delivers the first ready messages from a number on. It skips at most
 // as many expired ones as a command may process; ended reports whether there
 // were no more.
 func (e *entity) deliver(r Request, from int64, docs []value.Doc) (_ []value.Doc, ended bool, err error) {
+	of, err := e.delivery(r)
+	if err != nil {
+		return nil, false, err
+	}
 	switch low := e.out.lowest; {
-	case e.dead:
+	case e.dead || of.session != "":
 		from = 0 // dead letters arrive with any number
 	case low != 0:
 		from = min(from, low) // a lock has lapsed
 	}
-	ready, _, ended, err := e.receivable(from, r.Max, e.broker.share)
+	ready, _, ended, err := e.receivable(of.lane, from, r.Max, e.broker.share)
 	if err != nil {
 		return nil, false, err
 	}
 	bytes := 0
 	for i := range ready {
-		d, err := e.deliverOne(&ready[i], r.Delete)
+		d, err := e.deliverOne(&ready[i], r.Delete, of.until)
 		if err != nil {
 			return nil, false, err
 		}
@@ -216,13 +285,13 @@ func (e *entity) deliver(r Request, from int64, docs []value.Doc) (_ []value.Doc
 	return docs, ended, nil
 }
 
-// deliverOne locks a message, or with removed removes it.
-func (e *entity) deliverOne(m *message, removed bool) (value.Doc, error) {
+// deliverOne locks a message until an instant, or with removed removes it.
+func (e *entity) deliverOne(m *message, removed bool, until int64) (value.Doc, error) {
 	if removed {
 		m.deliveries = max(m.deliveries, 1)
 		return m.encode(browsed, e.dead), remove(e.coll, m.id)
 	}
-	m.lock(after(e.now, e.config.LockDuration))
+	m.lock(until)
 	return m.encode(delivered, e.dead), e.save(e.coll, m)
 }
 
@@ -256,13 +325,17 @@ func (b *Broker) receiveNumbers(ctx context.Context, s Store, r Request, now int
 	var refused error
 	err = b.update(ctx, s, r.Ref, now, func(e *entity) (err error) {
 		docs, refused = nil, nil
+		of, err := e.delivery(r)
+		if err != nil {
+			return err
+		}
 		if err := e.used(now); err != nil {
 			return err
 		}
 		if _, err := e.processDue(b.share); err != nil {
 			return err
 		}
-		messages, ok, err := e.deferred(r.Numbers)
+		messages, ok, err := e.deferred(r.Numbers, of.session)
 		if err != nil {
 			return err
 		}
@@ -271,7 +344,7 @@ func (b *Broker) receiveNumbers(ctx context.Context, s Store, r Request, now int
 			return nil
 		}
 		for i := range messages {
-			d, err := e.deliverOne(&messages[i], r.Delete)
+			d, err := e.deliverOne(&messages[i], r.Delete, of.until)
 			if err != nil {
 				return err
 			}
@@ -285,16 +358,16 @@ func (b *Broker) receiveNumbers(ctx context.Context, s Store, r Request, now int
 	return docs, err
 }
 
-// deferred finds deferred messages that are not locked. ok is false if one of
-// them cannot be received; expired ones are processed.
-func (e *entity) deferred(numbers []int64) (messages []message, ok bool, err error) {
+// deferred finds deferred messages that are not locked, of the session unless that is "". ok
+// is false if one of them cannot be received; expired ones are processed.
+func (e *entity) deferred(numbers []int64, session string) (messages []message, ok bool, err error) {
 	ok = true
 	for i, n := range numbers {
 		m, found, err := e.findCurrent(n)
 		switch {
 		case err != nil:
 			return nil, false, err
-		case !found, m.state != deferred, m.locked, slices.Contains(numbers[:i], n):
+		case !found, m.state != deferred, m.locked, session != "" && m.session != session, slices.Contains(numbers[:i], n):
 			ok = false
 		case !e.dead && m.expired(e.now):
 			ok = false

@@ -2,12 +2,9 @@ package queue
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/duskdb/duskdb/internal/mongoerr"
-	"github.com/duskdb/duskdb/internal/reserved"
-	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -106,25 +103,18 @@ func (e *entity) resubmit(m *message, r *Resubmission) (number int64, err error)
 	if err := m.renew(r, e.config); err != nil {
 		return 0, err
 	}
-	l, err := e.numbers()
-	if err != nil {
-		return 0, err
-	}
-	at := m.due
-	if m.enqueue(l.next, e.now); at > e.now {
-		m.enqueue(l.next, at)
-		m.state, m.due = scheduled, at
-	}
-	if err := e.reinsert(m); err != nil {
-		return 0, err
-	}
-	l.next++
-	l.activity = max(l.activity, e.now)
-	e.out.activity = max(e.out.activity, e.now)
-	e.out.ready += ifReady(m)
-	e.out.note(m, false)
+	at, late := max(m.due, e.now), m.due > e.now
+	err = e.enqueue(m, at, func() error {
+		switch {
+		case late:
+			m.state, m.due = scheduled, at
+		case e.config.passes():
+			return e.pass(m)
+		}
+		return e.reinsert(m)
+	})
 	e.out.managed++
-	return m.number, l.write(e.uuid, e.now)
+	return m.number, err
 }
 
 // renew makes a new message of a dead letter: the fields of the sender with the requested
@@ -132,6 +122,7 @@ func (e *entity) resubmit(m *message, r *Resubmission) (number int64, err error)
 func (m *message) renew(r *Resubmission, c *Config) error {
 	m.unlock()
 	m.reason, m.description, m.source = "", "", ""
+	m.origin, m.rule, m.hops = 0, "", 0
 	m.deliveries, m.due = 0, 0
 	live := min(m.timeToLive, c.DefaultTimeToLive)
 	if !r.Options.IsEmpty() {
@@ -168,17 +159,4 @@ func (m *message) unset(names []string) {
 	}
 	d := b.Doc()
 	m.head, m.tail = d[4:len(d)-1], nil
-}
-
-// reinsert stores a message in the queue. If the queue has another one with the same _id,
-// which a queue of Service Bus would accept, the message gets a new _id.
-func (e *entity) reinsert(m *message) error {
-	d := m.encode(stored, false)
-	id, err := e.main.Insert(d, e.now)
-	var taken *storage.DuplicateKeyError
-	if errors.As(err, &taken) && taken.Index == reserved.IDIndex {
-		id, err = e.main.Insert(withNewID(d, e.now), e.now)
-	}
-	m.id = id
-	return err
 }

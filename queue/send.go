@@ -36,38 +36,57 @@ func (b *Broker) Insert(tx storage.Tx, changes *Changes, ns storage.Namespace, d
 	return id, err
 }
 
-// send stores a message and gives it its number, in this order, so that a
-// message that is refused leaves no gap.
+// send takes a message of a sender. A duplicate of one that came before is dropped: it gets
+// no number.
 func (e *entity) send(d value.Doc) (number int64, id storage.RecordID, err error) {
 	if e.dead {
 		return 0, 0, mongoerr.Newf(mongoerr.IllegalOperation, "cannot send messages to the dead-letter queue of %s", e.ns)
+	}
+	if e.config.Kind == Subscription {
+		return 0, 0, mongoerr.Newf(mongoerr.IllegalOperation, "cannot send messages to the message subscription %s: send them to its topic '%s'", e.ns, e.config.Topic)
 	}
 	var m message
 	m.split(d)
 	if err := m.readRequest(d, e.config); err != nil {
 		return 0, 0, err
 	}
+	if e.config.RequiresSession && m.session == "" {
+		return 0, 0, mongoerr.Newf(mongoerr.BadValue, "The %s %s requires sessions: the message needs '%s.sessionId'", e.config.Kind, e.ns, Field)
+	}
 	if err := e.activateDue(); err != nil {
 		return 0, 0, err
 	}
-	l, err := e.numbers()
-	if err != nil {
+	if repeated, err := e.repeated(&m); repeated || err != nil {
 		return 0, 0, err
 	}
-	at := m.due
-	if m.enqueue(l.next, e.now); at > e.now {
-		m.enqueue(l.next, at)
-		m.state, m.due = scheduled, at
+	err = e.enter(&m)
+	return m.number, m.id, err
+}
+
+// enter stores a new message, or hands it on, unless it is to be active later.
+func (e *entity) enter(m *message) error {
+	if at := m.due; at > e.now {
+		return e.enqueue(m, at, func() error {
+			m.state, m.due = scheduled, at
+			return e.insert(m)
+		})
 	}
-	if id, err = e.main.Insert(m.encode(stored, false), e.now); err != nil {
-		return 0, 0, err
+	return e.enqueue(m, e.now, func() error {
+		if e.config.passes() {
+			return e.pass(m)
+		}
+		return e.insert(m)
+	})
+}
+
+// insert stores a message that its sender may be refused.
+func (e *entity) insert(m *message) (err error) {
+	if m.id, err = e.main.Insert(m.encode(stored, false), e.now); err != nil {
+		return err
 	}
-	l.next++
-	l.activity = max(l.activity, e.now)
-	e.out.activity = max(e.out.activity, e.now)
-	e.out.ready += ifReady(&m)
-	e.out.note(&m, false)
-	return m.number, id, l.write(e.uuid, e.now)
+	e.out.ready += ifReady(m)
+	e.out.note(m, false)
+	return nil
 }
 
 // readRequest reads the properties that the sender may set.
@@ -89,8 +108,7 @@ func (m *message) readRequest(d value.Doc, c *Config) error {
 	return nil
 }
 
-// readSettings reads _mq as the sender gives it: timeToLive and
-// scheduledEnqueueTimeUtc. Other fields of _mq are refused.
+// readSettings reads _mq as the sender gives it. Fields of the server are refused.
 func (m *message) readSettings(v value.Value, c *Config) error {
 	if v.Kind() != value.KindDocument {
 		return mongoerr.Newf(mongoerr.TypeMismatch, "The field '%s' of a message is the wrong type '%s', expected type 'object'", Field, v.Kind())
@@ -111,9 +129,29 @@ func (m *message) readSettings(v value.Value, c *Config) error {
 				return mongoerr.Newf(mongoerr.TypeMismatch, "The field '%s.scheduledEnqueueTimeUtc' is the wrong type '%s', expected type 'date'", Field, v.Kind())
 			}
 			m.due = v.DateTime()
+		case "sessionId":
+			if err := readID(&m.session, Field+"."+name, v); err != nil {
+				return err
+			}
+		case "messageId":
+			if err := readID(&m.name, Field+"."+name, v); err != nil {
+				return err
+			}
 		default:
 			return mongoerr.Newf(mongoerr.BadValue, "The field '%s.%s' of a message is owned by the server and cannot be set; messages of a dump are restored by 'duskdb import'", Field, name)
 		}
 	}
+	return nil
+}
+
+// readID reads the id of a session or message.
+func readID(to *string, field string, v value.Value) error {
+	if v.Kind() != value.KindString {
+		return mongoerr.Newf(mongoerr.TypeMismatch, "The field '%s' is the wrong type '%s', expected type 'string'", field, v.Kind())
+	}
+	if n := len(v.Str()); n == 0 || n > maxIDLength {
+		return mongoerr.Newf(mongoerr.BadValue, "The value of '%s' must have 1 to %d bytes, found %d", field, maxIDLength, n)
+	}
+	*to = v.Str()
 	return nil
 }

@@ -98,6 +98,9 @@ func (b *Broker) DeadLetter(ctx context.Context, s Store, lock Lock, reason, des
 // end.
 func (b *Broker) RenewLock(ctx context.Context, s Store, lock Lock, now int64) (until int64, err error) {
 	err = b.settle(ctx, s, lock, now, func(e *entity, m *message) error {
+		if e.config.RequiresSession && !e.dead {
+			return errLocksOfOthers
+		}
 		until = after(now, e.config.LockDuration)
 		m.lockedUntil = until
 		return e.save(e.coll, m)

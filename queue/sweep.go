@@ -76,6 +76,7 @@ func (t *target) inspect(ctx context.Context, now int64) (work, idle bool, err e
 		if err := t.check(e); err != nil {
 			return err
 		}
+		e.sweeping = true
 		if work, err = e.isDue(); err != nil {
 			return err
 		}
@@ -103,6 +104,7 @@ func (t *target) batch(ctx context.Context, v *monitor.Visit, limit int) (more b
 		if err := t.check(e); err != nil {
 			return err
 		}
+		e.sweeping = true
 		more, err = e.processDue(limit)
 		r = ttl.Removed{MessagesDropped: e.out.dropped, MessagesDeadLettered: e.out.expired + e.out.failed}
 		return err
@@ -141,14 +143,13 @@ func (t *target) deleteIdle(ctx context.Context, v *monitor.Visit) error {
 			if err != nil {
 				return err
 			}
-			return drop(e.tx, e.ns, e.expired(ends, ttl.Idle))
+			return t.broker.drop(e.tx, e.changes, e.ns, e.now, e.expired(ends, ttl.Idle))
 		}
 		return nil
 	})
 	if err != nil || !gone {
 		return err
 	}
-	t.broker.forget(t.info.UUID)
 	t.broker.metrics.QueuesAutoDeleted.Add(1)
 	v.Count(ttl.Removed{QueuesDropped: 1})
 	return nil

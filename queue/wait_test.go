@@ -161,17 +161,8 @@ func TestWaitForDeadLetter(t *testing.T) {
 func TestDropWakesWaiters(t *testing.T) {
 	e := newEnv(t)
 	e.create("q", `{}`)
-	var info *storage.Info
-	e.must(e.engine.View(e.ctx, func(tx storage.Tx) error {
-		coll, err := tx.Collection(ns("q"))
-		info = coll.Info()
-		return err
-	}))
 	ch := e.waiting(e.ctx, "q", MaxWait)
-	e.must(e.update(func(tx storage.Tx) error { return Drop(tx, ns("q")) }))
-	changes := e.broker.Changes()
-	changes.Drop(info)
-	changes.Committed()
+	e.must(e.store.Update(e.ctx, func(tx storage.Tx, c *Changes) error { return e.broker.Drop(tx, c, ns("q"), e.now()) }))
 	if r := get(t, ch); !mongoerr.Is(r.err, mongoerr.NamespaceNotFound) {
 		t.Errorf("%v, %v", r.docs, r.err)
 	}

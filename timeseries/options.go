@@ -248,7 +248,7 @@ func (o *Options) ViewPipeline() value.Doc {
 // excluded are the options of create that cannot be combined with timeseries.
 var excluded = []string{
 	"capped", "autoIndexId", "idIndex", "validator", "validationLevel", "validationAction",
-	"viewOn", "pipeline", "clusteredIndex", "documentTtl", "messageQueue",
+	"viewOn", "pipeline", "clusteredIndex", "documentTtl", "messageQueue", "messageTopic", "messageSubscription",
 }
 
 // CheckCreate refuses options of create that cannot be combined with

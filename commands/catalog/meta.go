@@ -8,6 +8,7 @@ import (
 	"github.com/duskdb/duskdb/query/index"
 	"github.com/duskdb/duskdb/query/match"
 	"github.com/duskdb/duskdb/query/text"
+	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/timeseries"
 	"github.com/duskdb/duskdb/ttl"
@@ -99,7 +100,7 @@ func (Indexer) Attach(info *storage.Info) any {
 		n := e.SafeInt64()
 		m.ExpireAfter = &n
 	}
-	m.IsQueue = o.Has("messageQueue")
+	m.IsQueue = queue.IsQueue(o)
 	m.hasID = info.Index(reserved.IDIndex) != nil
 	m.readValidator(o)
 	for i := range info.Indexes {

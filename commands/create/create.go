@@ -44,6 +44,8 @@ type Args struct {
 	DocumentTTL     value.Value    `arg:"documentTtl"`
 	IndexingPolicy  value.Value    `arg:"indexingPolicy"`
 	MessageQueue    value.Value    `arg:"messageQueue"`
+	MessageTopic    value.Value    `arg:"messageTopic"`
+	Subscription    value.Value    `arg:"messageSubscription"`
 	OnExpire        value.Value    `arg:"onExpire"`
 }
 

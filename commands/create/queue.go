@@ -5,17 +5,31 @@ import (
 	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/ttl"
+	"github.com/duskdb/duskdb/value"
 )
 
-// planQueue plans a message queue and its dead-letter queue.
-func planQueue(c *kernel.Call, ns storage.Namespace, a *Args) (*Plan, error) {
+// queueOption is the option that makes the collection one for messages; 0: none.
+func (a *Args) queueOption() (queue.Kind, value.Value) {
+	switch {
+	case !a.MessageQueue.IsMissing():
+		return queue.Queue, a.MessageQueue
+	case !a.MessageTopic.IsMissing():
+		return queue.Topic, a.MessageTopic
+	case !a.Subscription.IsMissing():
+		return queue.Subscription, a.Subscription
+	}
+	return 0, value.Value{}
+}
+
+// planQueue plans a queue, topic or subscription, with its dead-letter queue if it has one.
+func planQueue(c *kernel.Call, ns storage.Namespace, a *Args, kind queue.Kind, option value.Value) (*Plan, error) {
 	if err := queue.CheckOptions(c.Body); err != nil {
 		return nil, err
 	}
-	if err := ttl.CheckNamespace(ns, queue.Option); err != nil {
+	if err := ttl.CheckNamespace(ns, kind.Option()); err != nil {
 		return nil, err
 	}
-	config, err := queue.ParseConfig("create", a.MessageQueue)
+	config, err := queue.ParseConfig("create", kind, option)
 	if err != nil {
 		return nil, err
 	}
@@ -27,18 +41,20 @@ func planQueue(c *kernel.Call, ns storage.Namespace, a *Args) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	dead := storage.Namespace{DB: ns.DB, Coll: queue.DeadLetterName(ns.Coll)}
-	return &Plan{Parts: []Part{
-		{NS: ns, Options: queue.WithOption(options, config.Doc()), Indexes: append([]storage.IndexSpec{id}, queue.Indexes(false)...)},
-		{NS: dead, Options: queue.DeadLetterOptions(ns.Coll), Indexes: append([]storage.IndexSpec{queue.IDIndex()}, queue.Indexes(true)...)},
-	}}, nil
+	plan := &Plan{Parts: []Part{
+		{NS: ns, Options: queue.WithOption(options, &config), Indexes: append([]storage.IndexSpec{id}, queue.Indexes(&config)...)},
+	}}
+	if kind != queue.Topic {
+		dead := storage.Namespace{DB: ns.DB, Coll: queue.DeadLetterName(ns.Coll)}
+		plan.Parts = append(plan.Parts, Part{NS: dead, Options: queue.DeadLetterOptions(ns.Coll), Indexes: append([]storage.IndexSpec{queue.IDIndex()}, queue.DeadLetterIndexes()...)})
+	}
+	return plan, nil
 }
 
-// beginQueue completes the creation of a queue: its idle clock runs from now.
-// Other collections need nothing.
+// beginQueue completes the creation of a queue. Other collections need nothing.
 func beginQueue(c *kernel.Call, tx storage.Tx, plan *Plan) error {
 	if main := plan.Parts[0]; queue.IsQueue(main.Options) {
-		return queue.Begin(tx, main.NS, c.Now)
+		return kernel.Translate(main.NS, c.Svc.Queues.Begin(tx, c.QueueChanges(), main.NS, c.Now))
 	}
 	return nil
 }

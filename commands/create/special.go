@@ -15,9 +15,10 @@ import (
 // planSpecial plans a clustered collection, a time series or a queue. It returns nil for
 // an ordinary collection.
 func planSpecial(c *kernel.Call, ns storage.Namespace, a *Args) (*Plan, error) {
+	if kind, option := a.queueOption(); kind != 0 {
+		return planQueue(c, ns, a, kind, option)
+	}
 	switch {
-	case !a.MessageQueue.IsMissing():
-		return planQueue(c, ns, a)
 	case !a.TimeSeries.IsMissing():
 		return planTimeSeries(c, ns, a)
 	case !a.ClusteredIndex.IsMissing():

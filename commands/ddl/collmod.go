@@ -36,6 +36,8 @@ type collModArgs struct {
 	MixedSchema    *bool          `arg:"timeseriesBucketsMayHaveMixedSchemaData"`
 	IndexingPolicy value.Value    `arg:"indexingPolicy"`
 	MessageQueue   value.Value    `arg:"messageQueue"`
+	MessageTopic   value.Value    `arg:"messageTopic"`
+	Subscription   value.Value    `arg:"messageSubscription"`
 	OnExpire       value.Value    `arg:"onExpire"`
 	UUID           args.UUID      `arg:"collectionUUID"`
 }
@@ -239,7 +241,8 @@ func (m *collMod) modifyView() error {
 		{"validator", a.Validator != nil}, {"validationLevel", a.Level != ""}, {"validationAction", a.Action != ""},
 		{"changeStreamPreAndPostImages", a.PreAndPost != nil}, {"expireAfterSeconds", !a.ExpireAfter.IsMissing()},
 		{"timeseries", !a.TimeSeries.IsMissing()}, {"documentTtl", !a.DocumentTTL.IsMissing()},
-		{"messageQueue", !a.MessageQueue.IsMissing()}, {"onExpire", !a.OnExpire.IsMissing()},
+		{"messageQueue", !a.MessageQueue.IsMissing()}, {"messageTopic", !a.MessageTopic.IsMissing()},
+		{"messageSubscription", !a.Subscription.IsMissing()}, {"onExpire", !a.OnExpire.IsMissing()},
 	} {
 		if o.given {
 			return mongoerr.Newf(mongoerr.InvalidOptions, "option not supported on a view: %s", o.name)
@@ -284,11 +287,11 @@ func (m *collMod) checkTimeSeries() error {
 	return nil
 }
 
-// modifyQueue applies the messageQueue option of collMod, and refuses options that a
-// queue cannot have. Every collMod of a queue counts as an activity.
+// modifyQueue applies the options of collections for messages in collMod, and refuses options
+// that they cannot have. Every collMod of a queue counts as an activity.
 func (m *collMod) modifyQueue() error {
-	v := m.args.MessageQueue
-	if v.IsMissing() && !m.meta.IsQueue {
+	kind, v := m.queueOption()
+	if kind == 0 && !m.meta.IsQueue {
 		return nil
 	}
 	if err := queue.CheckOptions(m.c.Body); err != nil {
@@ -299,8 +302,21 @@ func (m *collMod) modifyQueue() error {
 			return err
 		}
 	}
-	if v.IsMissing() {
+	if kind == 0 {
 		return nil
 	}
-	return m.c.Svc.Queues.Modify(m.tx, m.info.Namespace, v, m.c.Now)
+	return m.c.Svc.Queues.Modify(m.tx, m.c.QueueChanges(), m.info.Namespace, kind, v, m.c.Now)
+}
+
+// queueOption is the option of a collection for messages that the command has; 0: none.
+func (m *collMod) queueOption() (queue.Kind, value.Value) {
+	switch {
+	case !m.args.MessageQueue.IsMissing():
+		return queue.Queue, m.args.MessageQueue
+	case !m.args.MessageTopic.IsMissing():
+		return queue.Topic, m.args.MessageTopic
+	case !m.args.Subscription.IsMissing():
+		return queue.Subscription, m.args.Subscription
+	}
+	return 0, value.Value{}
 }

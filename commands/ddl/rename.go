@@ -10,7 +10,6 @@ import (
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/internal/mongoerr"
-	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -130,7 +129,7 @@ func rename(c *kernel.Call, tx storage.Tx, r *renaming) error {
 		return err
 	}
 	if catalog.Of(source.Info()).IsQueue {
-		return kernel.Translate(r.to, queue.Rename(tx, r.from, r.to))
+		return kernel.Translate(r.to, c.Svc.Queues.Rename(tx, c.QueueChanges(), r.from, r.to, c.Now))
 	}
 	return tx.Rename(r.from, r.to)
 }

@@ -98,7 +98,7 @@ func (m *collMod) checkTimeSeriesOptions() error {
 	}{
 		{"validator", a.Validator != nil}, {"validationLevel", a.Level != ""}, {"validationAction", a.Action != ""},
 		{"changeStreamPreAndPostImages", a.PreAndPost != nil}, {"documentTtl", !a.DocumentTTL.IsMissing()},
-		{"messageQueue", !a.MessageQueue.IsMissing()}, {"indexingPolicy", !a.IndexingPolicy.IsMissing()},
+		{"messageQueue", !a.MessageQueue.IsMissing()}, {"messageTopic", !a.MessageTopic.IsMissing()}, {"messageSubscription", !a.Subscription.IsMissing()}, {"indexingPolicy", !a.IndexingPolicy.IsMissing()},
 	} {
 		if o.given {
 			return mongoerr.Newf(mongoerr.InvalidOptions, "option not supported on a time-series collection: %s", o.name)

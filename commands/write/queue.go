@@ -26,8 +26,7 @@ func NoteQueueDrop(c *kernel.Call, info *storage.Info) {
 
 // DropQueue drops a queue with all that belongs to it.
 func DropQueue(c *kernel.Call, tx storage.Tx, info *storage.Info) error {
-	NoteQueueDrop(c, info)
-	return kernel.Translate(info.Namespace, queue.Drop(tx, info.Namespace))
+	return kernel.Translate(info.Namespace, c.Svc.Queues.Drop(tx, c.QueueChanges(), info.Namespace, c.Now))
 }
 
 // NoteRead records that a command reads a collection: a change log that is read keeps

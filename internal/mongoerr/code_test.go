@@ -106,6 +106,8 @@ func TestName(t *testing.T) {
 		{-1, "Location-1"},
 		{90404, "MessageNotFound"},
 		{90410, "MessageLockLost"},
+		{90411, "SessionLockLost"},
+		{90423, "SessionCannotBeLocked"},
 	}
 	for _, tt := range tests {
 		if got := tt.code.Name(); got != tt.want {

@@ -451,6 +451,10 @@ const (
 	MessageNotFound Code = 90404
 	// DuskDB: the lock has lapsed or its message was removed.
 	MessageLockLost Code = 90410
+	// DuskDB: the lock of the session has lapsed or was released.
+	SessionLockLost Code = 90411
+	// DuskDB: another receiver holds the session.
+	SessionCannotBeLocked Code = 90423
 
 	RetriableRemoteCommandFailure          Code = 91331
 	IllegalChangeToExpectedShardVersion    Code = 640570

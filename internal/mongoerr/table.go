@@ -453,6 +453,8 @@ var table = []info{
 	{RetryableInternalTransactionNotSupported, "RetryableInternalTransactionNotSupported", 0},
 	{MessageNotFound, "MessageNotFound", 0},
 	{MessageLockLost, "MessageLockLost", 0},
+	{SessionLockLost, "SessionLockLost", 0},
+	{SessionCannotBeLocked, "SessionCannotBeLocked", 0},
 	{RetriableRemoteCommandFailure, "RetriableRemoteCommandFailure", CategoryInterruption | CategoryRetriableError},
 	{IllegalChangeToExpectedShardVersion, "IllegalChangeToExpectedShardVersion", 0},
 	{IllegalChangeToExpectedDatabaseVersion, "IllegalChangeToExpectedDatabaseVersion", 0},

@@ -1,0 +1,116 @@
+package queue
+
+import (
+	"encoding/hex"
+	"errors"
+
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Beside a queue that has sessions or finds duplicates stand collections with their records.
+// Their names have the UUID of the queue, which renaming does not change.
+
+func besides(db, what string, uuid [16]byte) storage.Namespace {
+	return storage.Namespace{DB: db, Coll: stateName + "." + what + "." + hex.EncodeToString(uuid[:])}
+}
+
+func historyNamespace(db string, uuid [16]byte) storage.Namespace {
+	return besides(db, "history", uuid)
+}
+
+func sessionsNamespace(db string, uuid [16]byte) storage.Namespace {
+	return besides(db, "sessions", uuid)
+}
+
+// byEnd is the index of such a collection by the instant at which a record is due.
+const byEnd = "$mq.end"
+
+// besidesOf lists the collections that a queue needs beside it.
+func besidesOf(db string, uuid [16]byte, c *Config) (list []storage.Namespace) {
+	if c.DetectDuplicates {
+		list = append(list, historyNamespace(db, uuid))
+	}
+	if c.RequiresSession {
+		list = append(list, sessionsNamespace(db, uuid))
+	}
+	return list
+}
+
+// createBesides makes them.
+func createBesides(tx storage.Tx, db string, uuid [16]byte, c *Config) error {
+	end := storage.IndexSpec{Name: byEnd, Spec: value.NewDoc("v", value.Int32(2), "key", value.Document(value.NewDoc("end", value.Int32(1))), "name", value.String(byEnd), "sparse", value.Bool(true))}
+	for _, ns := range besidesOf(db, uuid, c) {
+		if _, err := tx.Create(ns, value.EmptyDoc, []storage.IndexSpec{IDIndex(), end}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropBesides drops them.
+func dropBesides(tx storage.Tx, db string, uuid [16]byte) error {
+	for _, ns := range []storage.Namespace{historyNamespace(db, uuid), sessionsNamespace(db, uuid)} {
+		if err := tx.Drop(ns); err != nil && !errors.Is(err, storage.ErrNotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+// repeated reports whether a message with the same messageId came within the history window,
+// and otherwise remembers this one.
+func (e *entity) repeated(m *message) (bool, error) {
+	if !e.config.DetectDuplicates || m.name == "" {
+		return false, nil
+	}
+	history, err := collection(e.tx, historyNamespace(e.ns.DB, e.uuid))
+	if err != nil {
+		return false, err
+	}
+	d := value.NewDoc("_id", value.String(m.name), "end", value.DateTime(after(e.now, e.config.HistoryWindow)))
+	r, known, err := history.Find("_id_", idKey(m.name))
+	switch {
+	case err != nil:
+		return false, err
+	case !known:
+		_, err = history.Insert(d, e.now)
+		return false, err
+	case r.Doc.Lookup("end").DateTime() > e.now:
+		return true, nil
+	}
+	_, err = history.Update(r.ID, d, e.now)
+	return false, err
+}
+
+// idKey is the key of a string in an index on _id.
+func idKey(s string) []byte { return value.AppendKey(nil, value.String(s)) }
+
+// isDueBeside reports whether a record beside the queue is due.
+func (e *entity) isDueBeside() (bool, error) {
+	for _, ns := range besidesOf(e.ns.DB, e.uuid, e.config) {
+		coll, err := collection(e.tx, ns)
+		if err != nil {
+			return false, err
+		}
+		if due, err := anyIn(coll, byEnd, until(e.now)); due || err != nil {
+			return due, err
+		}
+	}
+	return false, nil
+}
+
+// forgetHistory removes ids of messages whose window has passed.
+func (e *entity) forgetHistory(limit int) (int, error) {
+	if !e.config.DetectDuplicates {
+		return 0, nil
+	}
+	history, err := collection(e.tx, historyNamespace(e.ns.DB, e.uuid))
+	if err != nil {
+		return 0, err
+	}
+	out, err := history.DeleteRange(&storage.RangeDelete{Index: byEnd, Keys: until(e.now), Limit: limit, Pick: func([]byte, storage.Record) (storage.Verdict, error) {
+		return storage.Verdict{Do: storage.Remove}, nil
+	}})
+	return out.Visited, err
+}

@@ -1,0 +1,286 @@
+package queue
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/duskdb/duskdb/internal/mongoerr"
+	"github.com/duskdb/duskdb/internal/reserved"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// # How messages pass on
+//
+// A topic keeps only scheduled messages: each message that becomes active in it is copied to
+// the subscriptions whose rules select it. A queue or subscription with forwardTo keeps none
+// either: a message goes on to another queue or topic. All of that happens in the
+// transaction in which the message arrives, so that it is in all places or in none.
+//
+// A place further on may refuse a message: it is gone, one hop too far, or has a unique
+// index of a user's. Its sender has nothing to do with that, so the message goes to a
+// dead-letter queue, which never refuses one.
+
+// maxHops is how often a message may be forwarded.
+const maxHops = 4
+
+// Reasons for which a message goes to a dead-letter queue on its way, with the descriptions
+// of Service Bus where it has one.
+const (
+	reasonHops         = "MaxTransferHopCountExceeded"
+	descriptionHops    = "The maximum number of allowed hops when forwarding between queues has been exceeded. This value is set to 4."
+	reasonSession      = "Session ID is null."
+	descriptionSession = "Session enabled entity doesn't allow a message whose session identifier is null."
+	reasonTransfer     = "TransferFailed"
+	reasonFilter       = "FilterEvaluationException"
+)
+
+// unit holds the queues that a transaction has opened on the way of a message, so that
+// each is opened once.
+type unit map[[16]byte]*entity
+
+// other opens another queue, topic or subscription of the database.
+func (e *entity) other(name string) (*entity, error) {
+	if e.unit == nil {
+		e.unit = unit{e.uuid: e}
+	}
+	o, err := e.broker.open(e.tx, Ref{Namespace: storage.Namespace{DB: e.ns.DB, Coll: name}}, e.now, e.changes)
+	if err != nil {
+		return nil, err
+	}
+	if held := e.unit[o.uuid]; held != nil && held.dead == o.dead {
+		return held, nil
+	}
+	o.unit = e.unit
+	e.unit[o.uuid] = o
+	return o, nil
+}
+
+// passes reports whether active messages do not stay in the queue.
+func (c *Config) passes() bool { return c.Kind == Topic || c.ForwardTo != "" }
+
+// enqueue gives a message that becomes active at an instant its number, and stores it. A
+// message that is refused leaves no gap.
+func (e *entity) enqueue(m *message, at int64, store func() error) error {
+	l, err := e.numbers()
+	if err != nil {
+		return err
+	}
+	m.enqueue(l.next, at)
+	l.next++
+	if err := store(); err != nil {
+		l.next--
+		return err
+	}
+	if e.config.Kind != Subscription { // what it gets from the topic is no activity
+		l.activity = max(l.activity, at)
+		e.out.activity = max(e.out.activity, at)
+	}
+	return l.write(e.uuid, e.now)
+}
+
+// pass hands on an active message.
+func (e *entity) pass(m *message) error {
+	if m.origin == 0 {
+		m.origin = m.number
+	}
+	if e.config.Kind == Topic {
+		return e.distribute(m)
+	}
+	return e.forward(m, e.config.ForwardTo)
+}
+
+// distribute copies a message to the subscriptions that select it.
+func (e *entity) distribute(m *message) error {
+	l, err := e.numbers()
+	if err != nil {
+		return err
+	}
+	for _, name := range l.subscriptions {
+		s, err := e.other(name)
+		if err != nil {
+			return err
+		}
+		if err := s.selectFrom(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// selectFrom takes the copies of a message of the topic that the rules select.
+func (e *entity) selectFrom(m *message) error {
+	list, failed := e.config.Rules.copies(m, e.now)
+	for i := range list {
+		if err := e.arrive(&list[i]); err != nil {
+			return err
+		}
+	}
+	if failed == nil || !e.config.DeadLetterOnFilter {
+		return nil
+	}
+	c := *m
+	return e.enqueue(&c, e.now, func() error { return e.storeDeadLetter(&c, reasonFilter, mongoerr.From(failed).Error()) })
+}
+
+// forward sends a message on to another queue or topic.
+func (e *entity) forward(m *message, to string) error {
+	if m.hops++; m.hops > maxHops {
+		return e.keepDeadLetter(m, reasonHops, descriptionHops)
+	}
+	target, err := e.other(to)
+	switch {
+	case mongoerr.Is(err, mongoerr.NamespaceNotFound), mongoerr.Is(err, mongoerr.IllegalOperation):
+		return e.keepDeadLetter(m, reasonTransfer, fmt.Sprintf("The message could not be forwarded to '%s': %s", to, mongoerr.From(err).Error()))
+	case err != nil:
+		return err
+	case target.dead || target.config.Kind == Subscription:
+		return e.keepDeadLetter(m, reasonTransfer, fmt.Sprintf("The message could not be forwarded to '%s', which is neither a queue nor a topic", to))
+	}
+	return target.arrive(m)
+}
+
+// arrive puts a message that comes from another queue or a topic into this one.
+func (e *entity) arrive(m *message) error {
+	if repeated, err := e.repeated(m); repeated || err != nil {
+		return err
+	}
+	m.timeToLive = min(m.timeToLive, e.config.DefaultTimeToLive)
+	m.deliveries = 0
+	return e.enqueue(m, e.now, func() error {
+		switch {
+		case e.config.RequiresSession && m.session == "":
+			return e.storeDeadLetter(m, reasonSession, descriptionSession)
+		case e.config.passes():
+			return e.pass(m)
+		}
+		return e.settleIn(m)
+	})
+}
+
+// settleIn stores a message that the queue cannot refuse its sender.
+func (e *entity) settleIn(m *message) error {
+	err := e.reinsert(m)
+	var taken *storage.DuplicateKeyError
+	if errors.As(err, &taken) {
+		return e.storeDeadLetter(m, reasonTransfer, fmt.Sprintf("The message could not be stored in '%s': a unique index has its value of '%s' already", e.ns.Coll, taken.Index))
+	}
+	return err
+}
+
+// reinsert stores a message in the queue. If the queue has another one with the same _id,
+// which a queue of Service Bus would accept, the message gets a new _id.
+func (e *entity) reinsert(m *message) error {
+	d := m.encode(stored, false)
+	id, err := e.main.Insert(d, e.now)
+	var taken *storage.DuplicateKeyError
+	if errors.As(err, &taken) && taken.Index == reserved.IDIndex {
+		id, err = e.main.Insert(withNewID(d, e.now), e.now)
+	}
+	if err != nil {
+		return err
+	}
+	m.id = id
+	e.out.ready += ifReady(m)
+	e.out.note(m, false)
+	return nil
+}
+
+// storeDeadLetter puts a message that the queue loses into the dead-letter queue, or
+// forwards it to where dead letters go.
+func (e *entity) storeDeadLetter(m *message, reason, description string) error {
+	if e.config.ForwardDeadTo == "" {
+		return e.keepDeadLetter(m, reason, description)
+	}
+	m.markDead(reason, description, e.ns.Coll)
+	return e.forwardDead(m)
+}
+
+// forwardDead sends a dead letter on. There it lives as long as messages do by default: its
+// own time may be over.
+func (e *entity) forwardDead(m *message) error {
+	m.forwardedDead, m.timeToLive = true, Unlimited
+	if m.origin == 0 {
+		m.origin = m.number
+	}
+	return e.forward(m, e.config.ForwardDeadTo)
+}
+
+// markDead notes on a message why it is a dead letter.
+func (m *message) markDead(reason, description, source string) {
+	m.unlock()
+	m.state, m.due = active, 0
+	m.reason, m.description, m.source = reason, description, source
+}
+
+// keepDeadLetter inserts a message that the queue loses into its dead-letter queue.
+func (e *entity) keepDeadLetter(m *message, reason, description string) error {
+	dead, err := e.deadLetters()
+	if err != nil {
+		return err
+	}
+	m.markDead(reason, description, e.ns.Coll)
+	m.forwardedDead = false
+	d := m.encode(stored, true)
+	id, err := dead.Insert(d, e.now)
+	var taken *storage.DuplicateKeyError
+	if errors.As(err, &taken) && taken.Index == reserved.IDIndex {
+		// A message with the same _id was dead-lettered before. To keep both, the
+		// later one gets a new _id.
+		id, err = dead.Insert(withNewID(d, e.now), e.now)
+	}
+	if err != nil {
+		return err
+	}
+	m.id = id
+	e.out.dead++
+	return nil
+}
+
+// withNewID replaces the _id of a document.
+func withNewID(d value.Doc, now int64) value.Doc {
+	b := value.NewBuilder()
+	b.Append("_id", value.ObjectID(value.NewOID(now)))
+	for it := d.Iter(); it.Next(); {
+		if it.Key() != "_id" {
+			b.Raw(it.Element())
+		}
+	}
+	return b.Doc()
+}
+
+// passOn hands on the messages that came before the queue forwarded, at most limit of them.
+func (e *entity) passOn(limit int) (n int, err error) {
+	for _, s := range e.strays() {
+		list, err := heads(s.coll, byReady, storage.KeyRange{}, limit-n)
+		if err != nil {
+			return n, err
+		}
+		for i := range list {
+			if err := remove(s.coll, list[i].id); err != nil {
+				return n, err
+			}
+			if err := s.pass(&list[i]); err != nil {
+				return n, err
+			}
+			n++
+		}
+	}
+	return n, nil
+}
+
+// stray is a collection whose ready messages should have been handed on.
+type stray struct {
+	coll storage.Collection
+	pass func(*message) error
+}
+
+func (e *entity) strays() (list []stray) {
+	if e.config.ForwardTo != "" {
+		list = append(list, stray{e.main, e.pass})
+	}
+	if e.config.ForwardDeadTo != "" && e.deadColl != nil {
+		list = append(list, stray{e.deadColl, e.forwardDead})
+	}
+	return list
+}

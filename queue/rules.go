@@ -1,0 +1,244 @@
+package queue
+
+import (
+	"strings"
+
+	"github.com/duskdb/duskdb/internal/mongoerr"
+	"github.com/duskdb/duskdb/query/expr"
+	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/query/update"
+	"github.com/duskdb/duskdb/value"
+)
+
+// Rules select the messages of a topic for a subscription. They are immutable.
+type Rules struct {
+	doc  value.Doc // the array as it was given
+	list []rule
+}
+
+// rule is one of them. A message is selected by any rule without an action, once; each rule
+// with an action makes a copy of its own, which it changes.
+type rule struct {
+	name   string
+	never  bool           // the filter false
+	filter *match.Matcher // nil: the filter true
+	action *update.Update // nil: none
+}
+
+// defaultRules are those of a subscription that was created without rules, as in Service Bus.
+var defaultRules = func() Rules {
+	d := value.NewBuilder().Append("0", value.Document(value.NewDoc("name", value.String("$Default"), "filter", value.Bool(true)))).Doc()
+	r, err := parseRules("rules", value.Array(d))
+	if err != nil {
+		panic(err)
+	}
+	return r
+}()
+
+// The bounds of the rules of a subscription: their number is that of the SQL filters of a
+// topic in Service Bus.
+const (
+	maxRules     = 2000
+	maxRulesSize = 1 << 20
+)
+
+func parseRules(name string, v value.Value) (r Rules, err error) {
+	if v.Kind() != value.KindArray {
+		return r, mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s' is the wrong type '%s', expected type 'array'", name, v.Kind())
+	}
+	if n := len(v.Doc()); n > maxRulesSize {
+		return r, mongoerr.Newf(mongoerr.BadValue, "The rules of a subscription may have at most %d bytes, found %d", maxRulesSize, n)
+	}
+	r.doc = v.Doc().Clone()
+	seen := map[string]bool{}
+	for v := range r.doc.Values() {
+		if v.Kind() != value.KindDocument {
+			return r, mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s' is the wrong type '%s', expected type 'object'", name, v.Kind())
+		}
+		one, err := parseRule(name, v.Doc())
+		switch {
+		case err != nil:
+			return r, err
+		case seen[one.name]:
+			return r, mongoerr.Newf(mongoerr.BadValue, "There are two rules with the name '%s'", one.name)
+		case len(r.list) == maxRules:
+			return r, mongoerr.Newf(mongoerr.BadValue, "A subscription may have at most %d rules", maxRules)
+		}
+		seen[one.name] = true
+		r.list = append(r.list, one)
+	}
+	return r, nil
+}
+
+// ruleFields read the fields of a rule.
+var ruleFields = map[string]func(r *rule, field string, v value.Value) error{
+	"name": func(r *rule, field string, v value.Value) error {
+		r.name = v.Str()
+		if v.Kind() != value.KindString || r.name == "" || len(r.name) > maxIDLength {
+			return mongoerr.Newf(mongoerr.BadValue, "The value of '%s' must be a string of 1 to %d bytes, found %s", field, maxIDLength, v)
+		}
+		return nil
+	},
+	"filter":            (*rule).setFilter,
+	"correlationFilter": (*rule).setCorrelation,
+	"action":            (*rule).setAction,
+}
+
+// sqlFields are what the SQL of Service Bus would be called.
+var sqlFields = map[string]bool{"sqlFilter": true, "sqlExpression": true, "sqlAction": true, "sqlRuleAction": true}
+
+func parseRule(name string, d value.Doc) (r rule, err error) {
+	seen := map[string]bool{}
+	for field, v := range d.All() {
+		read, path := ruleFields[field], name+"."+field
+		switch {
+		case sqlFields[field]:
+			return r, errSQL(field)
+		case read == nil:
+			return r, mongoerr.UnknownField(path)
+		case seen[field]:
+			return r, mongoerr.DuplicateField(path)
+		}
+		seen[field] = true
+		if err := read(&r, path, v); err != nil {
+			return r, err
+		}
+	}
+	switch {
+	case !seen["name"]:
+		return r, mongoerr.MissingField(name + ".name")
+	case seen["filter"] == seen["correlationFilter"]:
+		return r, mongoerr.Newf(mongoerr.BadValue, "The rule '%s' needs either filter or correlationFilter", r.name)
+	}
+	return r, nil
+}
+
+func errSQL(field string) error {
+	return mongoerr.Newf(mongoerr.InvalidOptions, "SQL is not supported in '%s': write a filter in MongoDB's query language, and an action with update operators", field)
+}
+
+// setFilter reads true, false, or a filter of the query language.
+func (r *rule) setFilter(field string, v value.Value) (err error) {
+	switch v.Kind() {
+	case value.KindBool:
+		r.never = !v.Bool()
+		return nil
+	case value.KindString:
+		return errSQL(field)
+	case value.KindDocument:
+		r.filter, err = match.Compile(v.Doc(), match.Options{})
+		return err
+	}
+	return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s' is the wrong type '%s', expected types '[bool, object]'", field, v.Kind())
+}
+
+// setCorrelation reads the values that fields of a message must have.
+func (r *rule) setCorrelation(field string, v value.Value) (err error) {
+	if v.Kind() != value.KindDocument {
+		return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s' is the wrong type '%s', expected type 'object'", field, v.Kind())
+	}
+	if v.Doc().IsEmpty() {
+		return mongoerr.Newf(mongoerr.BadValue, "The value of '%s' must name at least one field", field)
+	}
+	b := value.NewBuilder()
+	for path, want := range v.Doc().All() {
+		if strings.HasPrefix(path, "$") || want.Kind() == value.KindRegex {
+			return mongoerr.Newf(mongoerr.BadValue, "A correlation filter compares fields with values, found '%s' in '%s': use 'filter' instead", path, field)
+		}
+		b.Append(path, value.Document(value.NewDoc("$eq", want)))
+	}
+	r.filter, err = match.Compile(b.Doc(), match.Options{})
+	return err
+}
+
+// setAction reads update operators, which may change the fields of the sender.
+func (r *rule) setAction(field string, v value.Value) (err error) {
+	if v.Kind() == value.KindString {
+		return errSQL(field)
+	}
+	if v.Kind() != value.KindDocument {
+		return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s' is the wrong type '%s', expected type 'object'", field, v.Kind())
+	}
+	if r.action, err = update.Compile(value.Document(v.Doc().Clone()), update.Options{}); err != nil {
+		return err
+	}
+	if r.action.IsReplacement() || r.action.NeedsPosition() {
+		return mongoerr.Newf(mongoerr.BadValue, "The value of '%s' must have update operators alone, without the positional operator", field)
+	}
+	for _, path := range r.action.TouchedPaths() {
+		if root, _, _ := strings.Cut(path, "."); root == Field || root == "_id" {
+			return mongoerr.Newf(mongoerr.BadValue, "The action of a rule cannot change the field '%s'", path)
+		}
+	}
+	return nil
+}
+
+// copies are a message as a subscription gets it: as it is, if a rule without an action
+// selects it, and once for each action. err is why a rule could not be evaluated, with its
+// copies left out.
+func (r *Rules) copies(m *message, now int64) (list []message, err error) {
+	var shown value.Doc
+	plain := false
+	for i := range r.list {
+		one := &r.list[i]
+		if one.never || plain && one.action == nil {
+			continue
+		}
+		if one.filter != nil && shown == nil {
+			shown = m.encode(browsed, false)
+		}
+		ok, failed := one.selects(shown, now)
+		switch {
+		case failed != nil:
+			err = failed
+			continue
+		case !ok:
+			continue
+		}
+		c := *m
+		if one.action == nil {
+			plain = true
+		} else if failed := one.change(&c, now); failed != nil {
+			err = failed
+			continue
+		}
+		list = append(list, c)
+	}
+	return list, err
+}
+
+func (r *rule) selects(shown value.Doc, now int64) (bool, error) {
+	if r.filter == nil {
+		return true, nil
+	}
+	return r.filter.Match(ruleEnv(now), shown)
+}
+
+// change applies the action to a copy of a message.
+func (r *rule) change(m *message, now int64) error {
+	d, _, err := r.action.Apply(ruleEnv(now), m.sent(), update.ApplyOptions{Position: -1})
+	if err != nil {
+		return err
+	}
+	if len(d) > maxDocument {
+		return mongoerr.Newf(mongoerr.BSONObjectTooLarge, "Resulting message is larger than %d bytes: %d", maxDocument, len(d))
+	}
+	m.head, m.tail, m.rule = d[4:len(d)-1], nil, r.name
+	return nil
+}
+
+// ruleSteps bounds the evaluation of one rule for one message, in thousands of steps: the
+// sender waits for it, and other writers may wait for the sender.
+const ruleSteps = 1000
+
+// ruleEnv is the environment of one evaluation.
+func ruleEnv(now int64) *expr.Env {
+	env, left := expr.NewEnv(now), ruleSteps
+	env.Interrupt = func() error {
+		if left--; left < 0 {
+			return mongoerr.New(mongoerr.ExceededTimeLimit, "the rule takes too long")
+		}
+		return nil
+	}
+	return env
+}

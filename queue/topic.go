@@ -1,0 +1,176 @@
+package queue
+
+import (
+	"slices"
+
+	"github.com/duskdb/duskdb/internal/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
+)
+
+// maxSubscriptions is how many subscriptions a topic may have, as in Service Bus.
+const maxSubscriptions = 2000
+
+// topic opens the topic of a subscription.
+func (e *entity) topic() (*entity, error) {
+	t, err := e.other(e.config.Topic)
+	if err != nil {
+		return nil, err
+	}
+	if t.config.Kind != Topic {
+		return nil, mongoerr.Newf(mongoerr.IllegalOperation, "%s is not a message topic", t.ns)
+	}
+	return t, nil
+}
+
+// subscribe makes a new subscription known to its topic.
+func (e *entity) subscribe() error {
+	t, err := e.topic()
+	if err != nil {
+		return err
+	}
+	l, err := t.numbers()
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(l.subscriptions, e.ns.Coll) {
+		l.subscriptions = append(l.subscriptions, e.ns.Coll)
+	}
+	if len(l.subscriptions) > maxSubscriptions {
+		return mongoerr.Newf(mongoerr.InvalidOptions, "A message topic may have at most %d subscriptions", maxSubscriptions)
+	}
+	return l.write(t.uuid, e.now)
+}
+
+// unsubscribe takes the name of a subscription off its topic's list, or gives it another.
+func (e *entity) unsubscribe(name, to string) error {
+	t, err := e.topic()
+	if mongoerr.Is(err, mongoerr.NamespaceNotFound) {
+		return nil // the whole database is being dropped
+	}
+	if err != nil {
+		return err
+	}
+	l, err := t.numbers()
+	if err != nil {
+		return err
+	}
+	i := slices.Index(l.subscriptions, name)
+	switch {
+	case i < 0:
+		return nil
+	case to == "":
+		l.subscriptions = slices.Delete(slices.Clone(l.subscriptions), i, i+1)
+	default:
+		l.subscriptions[i] = to
+	}
+	return l.write(t.uuid, e.now)
+}
+
+// subscriptionsOf finds the subscriptions of a topic in the catalog.
+func subscriptionsOf(tx storage.Tx, topic storage.Namespace) (names []string, err error) {
+	infos, err := tx.Collections(topic.DB)
+	for _, info := range infos {
+		if kind, option := KindOf(info.Options); kind == Subscription && option.Lookup("topic").Str() == topic.Coll {
+			names = append(names, info.Namespace.Coll)
+		}
+	}
+	return names, err
+}
+
+// checkForwarding refuses to forward to what does not exist or cannot get messages, and to
+// where the messages would come back from.
+func (e *entity) checkForwarding() error {
+	for _, to := range e.config.targets() {
+		target, err := e.other(to)
+		if err != nil {
+			return err
+		}
+		if target.dead || target.config.Kind == Subscription {
+			return mongoerr.Newf(mongoerr.InvalidOptions, "cannot forward to %s, which is neither a queue nor a topic", target.ns)
+		}
+		back, err := target.leadsTo(e, map[[16]byte]bool{})
+		if err != nil {
+			return err
+		}
+		if back {
+			return mongoerr.Newf(mongoerr.InvalidOptions, "cannot forward from %s to '%s': the messages would come back", e.ns, to)
+		}
+	}
+	return nil
+}
+
+// targets are where messages and dead letters are forwarded to.
+func (c *Config) targets() (list []string) {
+	for _, to := range []string{c.ForwardTo, c.ForwardDeadTo} {
+		if to != "" {
+			list = append(list, to)
+		}
+	}
+	return list
+}
+
+// leadsTo reports whether messages of this queue or topic come to another one. seen has those
+// that were looked at: each is once.
+func (e *entity) leadsTo(goal *entity, seen map[[16]byte]bool) (bool, error) {
+	if e.uuid == goal.uuid || goal.config.Kind == Subscription && e.config.Kind == Topic && e.ns.Coll == goal.config.Topic {
+		return true, nil
+	}
+	if seen[e.uuid] {
+		return false, nil
+	}
+	seen[e.uuid] = true
+	next := e.config.targets()
+	if e.config.Kind == Topic {
+		l, err := e.numbers()
+		if err != nil {
+			return false, err
+		}
+		next = l.subscriptions
+	}
+	for _, name := range next {
+		o, err := e.other(name)
+		if mongoerr.Is(err, mongoerr.NamespaceNotFound) || mongoerr.Is(err, mongoerr.IllegalOperation) {
+			continue // its messages become dead letters
+		}
+		if err != nil {
+			return false, err
+		}
+		if found, err := o.leadsTo(goal, seen); found || err != nil {
+			return found, err
+		}
+	}
+	return false, nil
+}
+
+// retarget gives what names a queue or topic of the database its new name: the subscriptions
+// of the topic, and what forwards to it.
+func retarget(tx storage.Tx, from, to storage.Namespace) error {
+	infos, err := tx.Collections(from.DB)
+	if err != nil {
+		return err
+	}
+	for _, info := range infos {
+		kind, option := KindOf(info.Options)
+		if kind == 0 || DeadLetterOf(info.Options) != "" {
+			continue
+		}
+		c, err := ParseConfig("options", kind, value.Document(option))
+		if err != nil {
+			return err
+		}
+		changed := false
+		for _, name := range []*string{&c.Topic, &c.ForwardTo, &c.ForwardDeadTo} {
+			if *name == from.Coll {
+				*name, changed = to.Coll, true
+			}
+		}
+		if !changed {
+			continue
+		}
+		if err := tx.SetOptions(info.Namespace, WithOption(info.Options, &c)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
