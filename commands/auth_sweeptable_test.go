@@ -58,6 +58,8 @@ var sweepReads = []touches{
 	{"test", `{mqPeek: "q"}`, "find test.q"},
 	{"test", `{mqPurge: "q", dryRun: true}`, "find test.q"},
 	{"test", `{mqStats: "q"}`, "collStats test.q"},
+	{"test", `{mqGetSessionState: "q"}`, "find test.q"},
+	{"test", `{mqSessions: "q"}`, "find test.q"},
 }
 
 var sweepWrites = []touches{
@@ -77,6 +79,10 @@ var sweepWrites = []touches{
 	{"test", `{mqSend: "q"}`, "insert test.q"},
 	{"test", `{mqReceive: "q"}`, "find test.q, remove test.q"},
 	{"test", `{mqReceive: "q", subQueue: "deadLetter"}`, "find test.q, remove test.q"},
+	{"test", `{mqAcceptSession: "q"}`, "find test.q, remove test.q"},
+	{"test", `{mqRenewSession: "q"}`, "update test.q"},
+	{"test", `{mqReleaseSession: "q"}`, "update test.q"},
+	{"test", `{mqSetSessionState: "q"}`, "update test.q"},
 	{"test", `{mqPurge: "q"}`, "remove test.q"},
 	{"test", `{mqRestore: "q", messages: [{a: 1}]}`, "bypassDocumentValidation test.q, insert test.q"},
 	{"test", `{mqResubmit: "q", all: true}`, "insert test.q, remove test.q"},

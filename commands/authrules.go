@@ -45,6 +45,7 @@ var authRules = map[string]func(*kernel.Call) error{
 	"listCollections":          users.MayListCollections,
 	"listDatabases":            users.MayListDatabases,
 	"mapReduce":                users.MayMapReduce,
+	"mqAcceptSession":          users.MayReceive,
 	"mqPurge":                  users.MayPurge,
 	"mqReceive":                users.MayReceive,
 	"mqResubmit":               users.MayResubmit,

@@ -1,6 +1,9 @@
 package queue
 
-import "github.com/duskdb/duskdb/storage"
+import (
+	"github.com/duskdb/duskdb/internal/mongoerr"
+	"github.com/duskdb/duskdb/storage"
+)
 
 // Changes are what an engine transaction does to queues besides its writes: counters and
 // wake-ups of every queue that it touches, and queues that it drops. They take effect when
@@ -11,6 +14,8 @@ type Changes struct {
 	first   effects               // on the first queue; most transactions have one
 	more    map[[16]byte]*effects // on the others, by their UUID
 	dropped []*storage.Info
+
+	copies, bytes int // messages that were handed on, and their sizes
 }
 
 // Changes starts the record of a transaction.
@@ -19,7 +24,7 @@ func (b *Broker) Changes() *Changes { return &Changes{broker: b} }
 // Begin forgets the changes, because the transaction begins, or begins again.
 func (c *Changes) Begin() {
 	if c != nil {
-		c.first, c.more, c.dropped = effects{}, nil, nil
+		*c = Changes{broker: c.broker}
 	}
 }
 
@@ -38,6 +43,23 @@ func (c *Changes) of(uuid [16]byte) *effects {
 		c.more[uuid] = out
 	}
 	return out
+}
+
+// The copies that topics make of the messages of one transaction are bounded: their number is
+// a product of subscriptions, rules and forwarding.
+const (
+	maxCopies    = 100_000
+	maxCopyBytes = 256 << 20
+)
+
+// copied counts a message that is handed on.
+func (c *Changes) copied(m *message) error {
+	c.copies++
+	c.bytes += len(m.head) + len(m.tail)
+	if c.copies > maxCopies || c.bytes > maxCopyBytes {
+		return mongoerr.Newf(mongoerr.TransactionTooLarge, "The messages of one command or transaction may have at most %d copies of together %d bytes in subscriptions and other queues: send fewer at once", maxCopies, maxCopyBytes)
+	}
+	return nil
 }
 
 // Drop records that a queue is dropped: its receivers end.

@@ -37,7 +37,7 @@
 //
 // A [Broker] holds the state that is not stored: waiting receivers, the last
 // use of each queue, counters. Its methods are the commands.
-// [Broker.Modify], [Drop] and [Rename] change the catalog, the Check functions
+// [Broker.Begin], [Broker.Modify], [Broker.Drop] and [Broker.Rename] change the catalog, the Check functions
 // restrict ordinary commands on a queue, and [Present] converts a record to
 // the form that readers see.
 //

@@ -1,6 +1,8 @@
 package queue
 
 import (
+	"cmp"
+
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -23,4 +25,23 @@ func ExpiryOf(d value.Doc, now int64) Expiry {
 		e.LockedUntil = m.lockedUntil
 	}
 	return e
+}
+
+// Fate is what happens to the expired messages of a queue.
+type Fate struct {
+	MovesTo   string // the collection that gets them; "": they are deleted
+	OnReceive bool   // whether only receivers remove them, and passes do not
+}
+
+// FateOf reads it from the options of the queue.
+func FateOf(info *storage.Info) (f Fate) {
+	kind, option := KindOf(info.Options)
+	if kind == 0 {
+		return f
+	}
+	f.OnReceive = option.Lookup("expireOnReceiveOnly").Truthy()
+	if option.Lookup("deadLetteringOnMessageExpiration").Truthy() {
+		f.MovesTo = cmp.Or(option.Lookup("forwardDeadLetteredMessagesTo").Str(), DeadLetterName(info.Namespace.Coll))
+	}
+	return f
 }

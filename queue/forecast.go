@@ -24,7 +24,11 @@ var lanes = []struct{ index, lane string }{{byExpiry, laneExpiry}, {byLock, lane
 // AddDues adds the messages of a queue that fall due first: that expire, whose lock ends,
 // or whose scheduled time comes.
 func AddDues(coll storage.Collection, d *ttl.DueList) error {
+	onReceive := FateOf(coll.Info()).OnReceive
 	for _, o := range lanes {
+		if o.index == byExpiry && onReceive {
+			continue
+		}
 		if err := d.AddDates(coll, ttl.Message, o.index, o.lane); err != nil {
 			return err
 		}
@@ -44,6 +48,9 @@ func (b *Broker) Forecast(tx storage.Tx, ns storage.Namespace, h ttl.Horizon) (l
 		return nil, st, err
 	}
 	for _, o := range lanes {
+		if o.index == byExpiry && e.config.ExpireOnReceiveOnly {
+			continue // no pass removes them
+		}
 		f, err := ttl.ForecastDates(e.main, ttl.Message, o.index, o.lane, h)
 		if err != nil {
 			return nil, st, err

@@ -73,8 +73,9 @@ func (e *entity) enqueue(m *message, at int64, store func() error) error {
 		return err
 	}
 	if e.config.Kind != Subscription { // what it gets from the topic is no activity
-		l.activity = max(l.activity, at)
-		e.out.activity = max(e.out.activity, at)
+		used := min(at, e.now)
+		l.activity = max(l.activity, used)
+		e.out.activity = max(e.out.activity, used)
 	}
 	return l.write(e.uuid, e.now)
 }
@@ -142,6 +143,9 @@ func (e *entity) forward(m *message, to string) error {
 
 // arrive puts a message that comes from another queue or a topic into this one.
 func (e *entity) arrive(m *message) error {
+	if err := e.changes.copied(m); err != nil {
+		return err
+	}
 	if repeated, err := e.repeated(m); repeated || err != nil {
 		return err
 	}

@@ -44,11 +44,17 @@ func (e *entity) restore(d value.Doc, l *ledger) error {
 	if err := m.readShown(mq); err != nil {
 		return err
 	}
-	if dead := m.source != ""; dead != e.dead {
+	if dead := m.isDead(); dead != e.dead {
 		return mongoerr.Newf(mongoerr.BadValue, "The field '%s.deadLetterSource' belongs to the messages of a dead-letter queue, and to each of them", Field)
 	}
 	if e.dead {
 		m.source = e.ns.Coll
+	}
+	switch {
+	case e.config.Kind == Topic && m.state != scheduled:
+		return mongoerr.Newf(mongoerr.BadValue, "The message topic %s keeps scheduled messages alone", e.ns)
+	case e.config.RequiresSession && !e.dead && m.session == "":
+		return mongoerr.Newf(mongoerr.BadValue, "The %s %s requires sessions: the message needs '%s.sessionId'", e.config.Kind, e.ns, Field)
 	}
 	if _, err := e.coll.Insert(m.encode(stored, e.dead), e.now); err != nil {
 		return err
@@ -69,7 +75,8 @@ var shownFields = map[string]value.Kind{
 	"sequenceNumber": value.KindInt64, "enqueuedTimeUtc": value.KindDateTime, "timeToLive": value.KindInt64,
 	"expiresAtUtc": value.KindDateTime, "scheduledEnqueueTimeUtc": value.KindDateTime, "state": value.KindString,
 	"deliveryCount": value.KindInt32, "deadLetterReason": value.KindString,
-	"deadLetterErrorDescription": value.KindString, "deadLetterSource": value.KindString,
+	"deadLetterErrorDescription": value.KindString, "deadLetterSource": value.KindString, "deadLetterForwarded": value.KindBool,
+	"sessionId": value.KindString, "messageId": value.KindString, "enqueuedSequenceNumber": value.KindInt64, "ruleName": value.KindString,
 }
 
 // readShown reads _mq in the form that readers see.

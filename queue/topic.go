@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"context"
 	"slices"
 
 	"github.com/duskdb/duskdb/internal/mongoerr"
@@ -21,6 +22,22 @@ func (e *entity) topic() (*entity, error) {
 		return nil, mongoerr.Newf(mongoerr.IllegalOperation, "%s is not a message topic", t.ns)
 	}
 	return t, nil
+}
+
+// Subscriptions lists the subscriptions of a topic in the order they were created; topic
+// reports whether it is one.
+func (b *Broker) Subscriptions(ctx context.Context, s Store, ref Ref, now int64) (names []string, topic bool, err error) {
+	err = b.view(ctx, s, ref, now, func(e *entity) error {
+		if topic = e.config.Kind == Topic; !topic {
+			return nil
+		}
+		l, err := e.numbers()
+		if err == nil {
+			names = l.subscriptions
+		}
+		return err
+	})
+	return names, topic, err
 }
 
 // subscribe makes a new subscription known to its topic.
@@ -89,7 +106,7 @@ func (e *entity) checkForwarding() error {
 		if target.dead || target.config.Kind == Subscription {
 			return mongoerr.Newf(mongoerr.InvalidOptions, "cannot forward to %s, which is neither a queue nor a topic", target.ns)
 		}
-		back, err := target.leadsTo(e, map[[16]byte]bool{})
+		back, err := target.leadsTo(e)
 		if err != nil {
 			return err
 		}
@@ -110,37 +127,51 @@ func (c *Config) targets() (list []string) {
 	return list
 }
 
-// leadsTo reports whether messages of this queue or topic come to another one. seen has those
-// that were looked at: each is once.
-func (e *entity) leadsTo(goal *entity, seen map[[16]byte]bool) (bool, error) {
-	if e.uuid == goal.uuid || goal.config.Kind == Subscription && e.config.Kind == Topic && e.ns.Coll == goal.config.Topic {
-		return true, nil
+// leadsTo reports whether messages of this queue or topic come to another one, on whatever
+// way. Each queue on the ways is looked at once.
+func (e *entity) leadsTo(goal *entity) (bool, error) {
+	todo, seen := []*entity{e}, map[[16]byte]bool{}
+	for len(todo) > 0 {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if at.uuid == goal.uuid || goal.config.Kind == Subscription && at.config.Kind == Topic && at.ns.Coll == goal.config.Topic {
+			return true, nil
+		}
+		if seen[at.uuid] {
+			continue
+		}
+		seen[at.uuid] = true
+		next, err := at.next()
+		if err != nil {
+			return false, err
+		}
+		todo = append(todo, next...)
 	}
-	if seen[e.uuid] {
-		return false, nil
-	}
-	seen[e.uuid] = true
-	next := e.config.targets()
+	return false, nil
+}
+
+// next opens where messages go from here: the subscriptions of a topic, and what a queue
+// forwards to. What is gone is left out: the messages become dead letters.
+func (e *entity) next() (list []*entity, err error) {
+	names := e.config.targets()
 	if e.config.Kind == Topic {
 		l, err := e.numbers()
 		if err != nil {
-			return false, err
+			return nil, err
 		}
-		next = l.subscriptions
+		names = l.subscriptions
 	}
-	for _, name := range next {
+	for _, name := range names {
 		o, err := e.other(name)
 		if mongoerr.Is(err, mongoerr.NamespaceNotFound) || mongoerr.Is(err, mongoerr.IllegalOperation) {
-			continue // its messages become dead letters
+			continue
 		}
 		if err != nil {
-			return false, err
+			return nil, err
 		}
-		if found, err := o.leadsTo(goal, seen); found || err != nil {
-			return found, err
-		}
+		list = append(list, o)
 	}
-	return false, nil
+	return list, nil
 }
 
 // retarget gives what names a queue or topic of the database its new name: the subscriptions

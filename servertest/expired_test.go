@@ -400,6 +400,11 @@ var queueRows = func() map[string]row {
 		w.ok(`{create: "q", messageQueue: {}}`)
 		w.ok(`{mqSend: "q", messages: [{_id: 1, x: "old", _mq: {timeToLive: 5}}, {_id: 2}]}`)
 	}
+	sessions := func(w way) {
+		w.Helper()
+		w.ok(`{create: "q", messageQueue: {requiresSession: true}}`)
+		w.ok(`{mqSend: "q", messages: [{_id: 1, _mq: {timeToLive: 5, sessionId: "a"}}]}`)
+	}
 	// locked receives the message that expires, and lets lock and time pass.
 	lost := func(command string) row {
 		return row{walk: func(w way) {
@@ -433,7 +438,28 @@ var queueRows = func() map[string]row {
 			w.n("active", 1, `{mqStats: "q"}`)
 			w.n("expiredPending", 1, `{mqStats: "q"}`)
 		}},
-		"mqPeek": {why: "browsing shows expired messages until they are swept"},
+		"mqAcceptSession": {walk: func(w way) { // a session with nothing but an expired message has no next
+			sessions(w)
+			w.to(10)
+			is(w.scene, "session", w.ok(`{mqAcceptSession: "q"}`).Lookup("session").String(), "null")
+		}},
+		"mqSessions": {walk: func(w way) {
+			sessions(w)
+			w.to(10)
+			is(w.scene, "sessions", len(elements(w.ok(`{mqSessions: "q"}`).Lookup("sessions"))), 1) // until it is swept
+		}},
+		"mqRenewSession": {why: "it concerns the session alone; its locked messages do not expire"},
+		"mqReleaseSession": {walk: func(w way) {
+			sessions(w)
+			got := w.ok(`{mqAcceptSession: "q"}`).Lookup("session", "sessionToken").String()
+			is(w.scene, "received", len(w.messages(fmt.Sprintf(`{mqReceive: "q", sessionToken: %s}`, got))), 1)
+			w.to(10)
+			w.ok(fmt.Sprintf(`{mqReleaseSession: "q", sessionToken: %s}`, got))
+			is(w.scene, "left", len(w.messages(`{mqPeek: "q"}`)), 0)
+		}},
+		"mqGetSessionState": {why: "it reads the state of the session, which does not expire"},
+		"mqSetSessionState": {why: "it writes the state of the session, which does not expire"},
+		"mqPeek":            {why: "browsing shows expired messages until they are swept"},
 		"mqPurge": {walk: func(w way) {
 			messages(w)
 			w.to(10)

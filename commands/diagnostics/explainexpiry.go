@@ -232,11 +232,15 @@ func (x *expiryReport) message() error {
 		if e.LockedUntil != 0 {
 			b.Date("lockedUntil", e.LockedUntil)
 		}
-		if !e.Deferred {
+		fate := queue.FateOf(x.info)
+		switch {
+		case fate.OnReceive:
+			b.String("removedBy", "the next receiver (expireOnReceiveOnly)")
+		case !e.Deferred:
 			b.Append("removedBy", x.removedBy(max(e.At, e.LockedUntil)))
 		}
-		if x.info.Options.Lookup("messageQueue").Doc().Lookup("deadLetteringOnMessageExpiration").Truthy() {
-			b.String("movesTo", x.info.Namespace.DB+"."+queue.DeadLetterName(x.info.Namespace.Coll))
+		if fate.MovesTo != "" {
+			b.String("movesTo", x.info.Namespace.DB+"."+fate.MovesTo)
 		}
 	}
 	b.End()

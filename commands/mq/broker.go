@@ -8,6 +8,7 @@ import (
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/gate"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/oplog"
 	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/query/index"
@@ -16,22 +17,30 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Commands returns the commands on message queues. They cannot run in a transaction:
-// messages that were delivered cannot be taken back.
+// Commands returns the commands on message queues, topics and subscriptions. Those that
+// send, receive and settle can run in a transaction, over several queues; in it nobody can
+// wait for a message.
 func Commands() []kernel.Command {
+	const changes = kernel.Writes | kernel.UserWrite
 	return []kernel.Command{
-		{Name: "mqSend", Run: runMQSend, Flags: kernel.Writes | kernel.UserWrite, Action: "insert", On: kernel.OnCollection, Help: "send messages to a queue"},
-		{Name: "mqReceive", Run: runMQReceive, Flags: kernel.Writes | kernel.Waits | kernel.UserWrite, Action: "remove", On: kernel.OnCollection, Help: "receive messages from a queue"},
-		{Name: "mqComplete", Run: runMQComplete, Flags: kernel.Writes | kernel.UserWrite, Action: "remove", On: kernel.OnCollection, Help: "remove a message that has been dealt with"},
-		{Name: "mqAbandon", Run: runMQAbandon, Flags: kernel.Writes | kernel.UserWrite, Action: "update", On: kernel.OnCollection, Help: "give a message back to its queue"},
-		{Name: "mqDefer", Run: runMQDefer, Flags: kernel.Writes | kernel.UserWrite, Action: "update", On: kernel.OnCollection, Help: "set a message aside, to be received by its number"},
-		{Name: "mqDeadLetter", Run: runMQDeadLetter, Flags: kernel.Writes | kernel.UserWrite, Action: "remove", On: kernel.OnCollection, Help: "move a message to the dead-letter queue"},
-		{Name: "mqRenewLock", Run: runMQRenewLock, Flags: kernel.Writes | kernel.UserWrite, Action: "update", On: kernel.OnCollection, Help: "hold a message for longer"},
+		{Name: "mqSend", Run: runMQSend, Flags: changes | kernel.InTxn, Action: "insert", On: kernel.OnCollection, Help: "send messages to a queue or topic"},
+		{Name: "mqReceive", Run: runMQReceive, Flags: changes | kernel.InTxn | kernel.Waits, Action: "remove", On: kernel.OnCollection, Help: "receive messages from a queue"},
+		{Name: "mqComplete", Run: runMQComplete, Flags: changes | kernel.InTxn, Action: "remove", On: kernel.OnCollection, Help: "remove messages that have been dealt with"},
+		{Name: "mqAbandon", Run: runMQAbandon, Flags: changes | kernel.InTxn, Action: "update", On: kernel.OnCollection, Help: "give messages back to their queue"},
+		{Name: "mqDefer", Run: runMQDefer, Flags: changes | kernel.InTxn, Action: "update", On: kernel.OnCollection, Help: "set messages aside, to be received by their numbers"},
+		{Name: "mqDeadLetter", Run: runMQDeadLetter, Flags: changes | kernel.InTxn, Action: "remove", On: kernel.OnCollection, Help: "move messages to the dead-letter queue"},
+		{Name: "mqRenewLock", Run: runMQRenewLock, Flags: changes | kernel.InTxn, Action: "update", On: kernel.OnCollection, Help: "hold messages for longer"},
+		{Name: "mqAcceptSession", Run: runMQAcceptSession, Flags: changes | kernel.InTxn | kernel.Waits, Action: "remove", On: kernel.OnCollection, Help: "hold a session of a queue, to receive its messages"},
+		{Name: "mqRenewSession", Run: runMQRenewSession, Flags: changes | kernel.InTxn, Action: "update", On: kernel.OnCollection, Help: "hold a session for longer"},
+		{Name: "mqReleaseSession", Run: runMQReleaseSession, Flags: changes | kernel.InTxn, Action: "update", On: kernel.OnCollection, Help: "give a session back"},
+		{Name: "mqGetSessionState", Run: runMQGetSessionState, Flags: kernel.InTxn, Action: "find", On: kernel.OnCollection, Help: "read the state of a session"},
+		{Name: "mqSetSessionState", Run: runMQSetSessionState, Flags: changes | kernel.InTxn, Action: "update", On: kernel.OnCollection, Help: "store the state of a session"},
+		{Name: "mqSessions", Run: runMQSessions, Action: "find", On: kernel.OnCollection, Help: "list the sessions of a queue"},
 		{Name: "mqPeek", Run: runMQPeek, Flags: kernel.Writes, Action: "find", On: kernel.OnCollection, Help: "browse the messages of a queue"},
-		{Name: "mqCancelScheduled", Run: runMQCancelScheduled, Flags: kernel.Writes | kernel.UserWrite, Action: "remove", On: kernel.OnCollection, Help: "remove a message that is not due yet"},
-		{Name: "mqPurge", Run: runMQPurge, Flags: kernel.Writes | kernel.UserWrite, Action: "remove", On: kernel.OnCollection, WritesUsers: gate.WritesUnless(func(d value.Doc) bool { return d.Lookup("dryRun").Truthy() }), Help: "remove messages of a queue, or count them first"},
-		{Name: "mqResubmit", Run: runMQResubmit, Flags: kernel.Writes | kernel.UserWrite, Action: "insert", On: kernel.OnCollection, Help: "move dead letters back to their queue"},
-		{Name: "mqRestore", Run: runMQRestore, Flags: kernel.Writes | kernel.UserWrite | kernel.Sequences, Action: "insert", On: kernel.OnCollection, Help: "store messages of a dump with their state"},
+		{Name: "mqCancelScheduled", Run: runMQCancelScheduled, Flags: changes | kernel.InTxn, Action: "remove", On: kernel.OnCollection, Help: "remove a message that is not due yet"},
+		{Name: "mqPurge", Run: runMQPurge, Flags: changes, Action: "remove", On: kernel.OnCollection, WritesUsers: gate.WritesUnless(func(d value.Doc) bool { return d.Lookup("dryRun").Truthy() }), Help: "remove messages of a queue, or count them first"},
+		{Name: "mqResubmit", Run: runMQResubmit, Flags: changes, Action: "insert", On: kernel.OnCollection, Help: "move dead letters back to their queue"},
+		{Name: "mqRestore", Run: runMQRestore, Flags: changes | kernel.Sequences, Action: "insert", On: kernel.OnCollection, Help: "store messages of a dump with their state"},
 		{Name: "mqStats", Run: runMQStats, Action: "collStats", On: kernel.OnCollection, Help: "count the messages of a queue"},
 	}
 }
@@ -71,10 +80,10 @@ func queueError(c *kernel.Call, ref queue.Ref, err error, docs ...value.Doc) err
 }
 
 // lockToken is an argument that must be a UUID.
-func lockToken(c *kernel.Call, v value.Value) (t [16]byte, err error) {
+func lockToken(c *kernel.Call, name string, v value.Value) (t [16]byte, err error) {
 	subtype, data := v.Binary()
 	if v.Kind() != value.KindBinary || subtype != 4 || len(data) != len(t) {
-		return t, args.WrongType(c.Cmd.Name, "lockToken", v, "UUID")
+		return t, args.WrongType(c.Cmd.Name, name, v, "UUID")
 	}
 	copy(t[:], data)
 	return t, nil
@@ -87,6 +96,15 @@ func messages(c *kernel.Call, docs []value.Doc) {
 		c.Reply.Document("", d)
 	}
 	c.Reply.End()
+}
+
+// checkWait refuses to wait for too long, or within a transaction: what comes meanwhile
+// would not be seen.
+func checkWait(c *kernel.Call, ms int64) error {
+	if ms > 0 && c.Transaction() != nil {
+		return oplog.NotInTransaction("Cannot wait in '" + c.Cmd.Name + "' with maxWaitTimeMS in a multi-document transaction.")
+	}
+	return checkRange(c, "maxWaitTimeMS", ms, 0, queue.MaxWait.Milliseconds())
 }
 
 // checkRange refuses numbers outside the bounds of an argument.

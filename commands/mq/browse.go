@@ -87,6 +87,17 @@ func runMQStats(c *kernel.Call) error {
 		return queueError(c, ref, err)
 	}
 	AppendQueueStats(c.Reply, &st)
+	names, topic, err := c.Svc.Queues.Subscriptions(c.Ctx, kernel.CallStore{Call: c}, ref, c.Now)
+	if err != nil {
+		return queueError(c, ref, err)
+	}
+	if topic {
+		c.Reply.StartArray("subscriptions")
+		for _, name := range names {
+			c.Reply.String("", name)
+		}
+		c.Reply.End()
+	}
 	return nil
 }
 

@@ -17,6 +17,7 @@ type mqReceiveArgs struct {
 	MaxWait     int64       `arg:"maxWaitTimeMS"`
 	SubQueue    string      `arg:"subQueue"`
 	Numbers     args.Array  `arg:"sequenceNumbers"`
+	Session     value.Value `arg:"sessionToken"`
 }
 
 var mqReceiveSpec = args.New[mqReceiveArgs]("mqReceive")
@@ -60,8 +61,15 @@ func receiveRequest(c *kernel.Call, a *mqReceiveArgs) (r queue.Request, err erro
 	if err := checkRange(c, "maxMessages", limit, 1, queue.MaxMessages); err != nil {
 		return r, err
 	}
-	if err := checkRange(c, "maxWaitTimeMS", a.MaxWait, 0, queue.MaxWait.Milliseconds()); err != nil {
+	if err := checkWait(c, a.MaxWait); err != nil {
 		return r, err
+	}
+	if !a.Session.IsMissing() {
+		token, err := lockToken(c, "sessionToken", a.Session)
+		if err != nil {
+			return r, err
+		}
+		r.Session = &token
 	}
 	r.Max, r.Wait = int(limit), time.Duration(a.MaxWait)*time.Millisecond
 	r.Gone = c.Conn.HungUp

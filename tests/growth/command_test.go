@@ -53,6 +53,11 @@ var (
 	held      = append(queue[:3:3], `{mqReceive: "queue", mode: "peekLock", maxMessages: #n}`)
 )
 
+var (
+	sessions = []string{`{drop: "queue"}`, `{create: "queue", messageQueue: {requiresSession: true}}`, `{mqSend: "queue", messages: [<<{_mq: {sessionId: "s#i"}, body: #i}>>]}`}
+	topic    = []string{`fresh: {dropDatabase: 1}`, `fresh: {create: "t", messageTopic: {}}`, `fresh: {create: "s", messageSubscription: {topic: "t", rules: [<<{name: "r#i", filter: {v: #i}}>>]}}`}
+)
+
 // changingCommands change the data, or have n arguments.
 var changingCommands = []growth{
 	{name: "applyOps operations", before: manyFresh, run: `admin: {applyOps: [<<{op: "i", ns: "test.many", o: {_id: "a#i"}, o2: {_id: "a#i"}}>>]}`},
@@ -116,6 +121,9 @@ var changingCommands = []growth{
 	{name: "mqComplete messages", limit: 1000, before: held, each: true, run: `{mqComplete: "queue", lockToken: TOKEN}`},
 	{name: "mqDeadLetter messages", limit: 1000, before: held, each: true, run: `{mqDeadLetter: "queue", lockToken: TOKEN}`},
 	{name: "mqDefer messages", limit: 1000, before: held, each: true, run: `{mqDefer: "queue", lockToken: TOKEN}`},
+	{name: "mqAcceptSession sessions", before: sessions, each: true, run: `{mqAcceptSession: "queue"}`},
+	{name: "mqSessions sessions", limit: 1000, before: sessions, run: `{mqSessions: "queue", maxSessions: #n}`},
+	{name: "mqSend rules", limit: 1000, before: topic, run: `fresh: {mqSend: "t", messages: [{v: -1}]}`},
 	{name: "mqPeek messages", limit: 1000, before: queue, run: `{mqPeek: "queue", maxMessages: #n}`},
 	{name: "mqPurge messages", before: queue, run: `{mqPurge: "queue"}`},
 	{name: "mqReceive messages", before: queue, each: true, run: `{mqReceive: "queue"}`},

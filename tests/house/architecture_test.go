@@ -84,7 +84,7 @@ var imports = map[string]string{
 
 	// Expiry, and what is built upon it: they use the storage contract, no engine.
 	"internal/auth":        "clock internal/mongoerr internal/reserved storage storage/serverdocs value",
-	"queue":                "clock internal/mongoerr internal/reserved storage storage/serverdocs ttl ttl/monitor value",
+	"queue":                "clock internal/mongoerr internal/reserved query/expr query/match query/update storage storage/serverdocs ttl ttl/monitor value",
 	"timeseries":           "clock internal/mongoerr query/* internal/bsoncolumn internal/reserved storage value",
 	"ttl":                  "internal/mongoerr internal/histogram internal/reserved storage value",
 	"ttl/internal/ttltest": "query/index storage storage/bunt value",

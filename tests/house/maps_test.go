@@ -213,6 +213,7 @@ var boundedMaps = map[string]string{
 	"query/script.Operation.handles":                "the functions of one command",
 	"queue.Broker.queues":                           "forgotten when the queue is dropped, here or elsewhere",
 	"queue.Changes.more":                            "the queues of one transaction",
+	"queue.unit":                                    "the queues that one transaction has opened",
 	"queue.changed.stamps":                          "a queue and its dead-letter queue, ends with the queue",
 	"server.Config.Parameters":                      "the command line",
 	"server.Server.conns":                           "open connections, whose number is bounded",
