@@ -142,7 +142,8 @@ func (a *archive) add(entry value.Doc) error {
 // create makes the collections, after all metadata have been read. The blocks of a time
 // series have the name of its buckets, or from 8.3 on its own.
 func (a *archive) create() error {
-	for _, ns := range slices.Sorted(maps.Keys(a.colls)) {
+	inOrder := func(x, y string) int { return a.colls[x].order(a.colls[y]) }
+	for _, ns := range slices.SortedFunc(maps.Keys(a.colls), inOrder) {
 		c := a.colls[ns]
 		if err := c.asSeries(); err != nil {
 			a.lost(err)

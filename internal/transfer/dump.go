@@ -70,6 +70,8 @@ type dump struct {
 	sum   Result
 	found bool // something of Database
 	auth  authorization
+
+	forwards []value.Doc // commands that set where queues forward to, once all exist
 }
 
 // skips reports whether a database was not asked for.
@@ -121,6 +123,11 @@ func (d *dump) load(k kind, db, name string, source Source) error {
 func (d *dump) end() error {
 	if d.Database != "" && !d.found {
 		return fmt.Errorf("the dump has no database %s", d.Database)
+	}
+	for _, set := range d.forwards {
+		if _, err := d.to.Run(set); err != nil {
+			return fmt.Errorf("%s.%s: %w", set.Lookup("$db").Str(), set.Lookup("collMod").Str(), err)
+		}
 	}
 	return d.auth.merge(d)
 }

@@ -124,7 +124,11 @@ func (d *dump) database(dir, db string) (files int, err error) {
 	if err != nil {
 		return files, fmt.Errorf("%s: %w", dir, err)
 	}
-	for _, name := range slices.Sorted(maps.Keys(pairs)) {
+	inOrder := func(x, y string) int {
+		a, b := restored{db: db, name: x, meta: pairs[x].meta}, restored{db: db, name: y, meta: pairs[y].meta}
+		return a.order(&b)
+	}
+	for _, name := range slices.SortedFunc(maps.Keys(pairs), inOrder) {
 		if err := d.files(db, name, pairs[name]); err != nil {
 			return files, fmt.Errorf("%s: %s: %w", dir, name, err)
 		}

@@ -1,9 +1,11 @@
 package transfer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/value"
@@ -24,11 +26,20 @@ const (
 	seriesOption = "timeseries"
 	viewOption   = "viewOn"
 	queueOption  = "messageQueue"
+
+	topicOption        = "messageTopic"
+	subscriptionOption = "messageSubscription"
 )
+
+// queueOptions are those of collections of messages.
+var queueOptions = []string{queueOption, topicOption, subscriptionOption}
+
+// forwarding are the properties of a queue that name others, which must exist.
+var forwarding = map[string]bool{"forwardTo": true, "forwardDeadLetteredMessagesTo": true}
 
 // defining are the options without which a collection is not what it was.
 var defining = map[string]bool{
-	seriesOption: true, viewOption: true, "pipeline": true, queueOption: true, "clusteredIndex": true, "capped": true, "size": true,
+	seriesOption: true, viewOption: true, "pipeline": true, queueOption: true, topicOption: true, subscriptionOption: true, "clusteredIndex": true, "capped": true, "size": true,
 }
 
 // dropped are options of old servers, and what belongs to the other server.
@@ -44,7 +55,50 @@ func (c *restored) isSeries() bool { return !c.option(seriesOption).IsMissing() 
 
 func (c *restored) isView() bool { return !c.option(viewOption).IsMissing() }
 
-func (c *restored) isQueue() bool { return !c.option(queueOption).IsMissing() }
+func (c *restored) isQueue() bool { return c.queueOption() != "" }
+
+// queueOption is the option that makes the collection one of messages; "" for others.
+func (c *restored) queueOption() string {
+	for _, name := range queueOptions {
+		if !c.option(name).IsMissing() {
+			return name
+		}
+	}
+	return ""
+}
+
+// order compares two collections of a dump: topics come before their subscriptions, and
+// queues before their dead letters.
+func (c *restored) order(o *restored) int {
+	return cmp.Or(c.rank()-o.rank(), strings.Compare(c.ns(), o.ns()))
+}
+
+func (c *restored) rank() int {
+	switch {
+	case c.deadLetterOf() != "":
+		return 2
+	case c.queueOption() == subscriptionOption:
+		return 1
+	}
+	return 0
+}
+
+// unforwarded is the option of a queue without where it forwards to, which may not exist yet:
+// the end of the restore sets that.
+func (c *restored) unforwarded(name string, v value.Value) value.Value {
+	later, now := value.NewBuilder(), value.NewBuilder()
+	for field, v := range v.Doc().All() {
+		if forwarding[field] {
+			later.Append(field, v)
+		} else {
+			now.Append(field, v)
+		}
+	}
+	if d := later.Doc(); !d.IsEmpty() {
+		c.d.forwards = append(c.d.forwards, value.NewDoc("collMod", value.String(c.name), name, value.Document(d), "$db", value.String(c.db)))
+	}
+	return value.Document(now.Doc())
+}
 
 // deadLetterOf is the queue whose dead letters the collection has; "" for others.
 func (c *restored) deadLetterOf() string {
@@ -88,6 +142,9 @@ func (c *restored) create() error {
 	}
 	b := value.NewBuilder().String("create", c.name)
 	for name, v := range c.meta.Lookup("options").Doc().All() {
+		if name == c.queueOption() {
+			v = c.unforwarded(name, v)
+		}
 		if !dropped[name] && (!c.d.NoOptions || defining[name]) {
 			b.Append(name, v)
 		}
@@ -124,6 +181,10 @@ func (c *restored) what() string {
 		return fmt.Sprintf("a time series by '%s' and '%s'", series.Lookup("timeField").Str(), series.Lookup("metaField").Str())
 	case c.isView():
 		return "a view"
+	case c.option(topicOption).Kind() == value.KindDocument:
+		return "a message topic"
+	case c.option(subscriptionOption).Kind() == value.KindDocument:
+		return fmt.Sprintf("a subscription of the topic '%s'", c.option(subscriptionOption).Doc().Lookup("topic").Str())
 	case c.isQueue():
 		return "a message queue"
 	}
