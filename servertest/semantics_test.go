@@ -18,7 +18,7 @@ type semanticsCase struct {
 func TestSemantics(t *testing.T) {
 	seen := map[int]bool{}
 	for _, family := range [][]semanticsCase{
-		ttlIndexCases, monitorCases, seriesCases, documentCases, queueCases, clockCases,
+		ttlIndexCases, monitorCases, seriesCases, documentCases, queueCases, topicCases, clockCases,
 	} {
 		for _, c := range family {
 			if seen[c.number] {
@@ -31,7 +31,7 @@ func TestSemantics(t *testing.T) {
 			})
 		}
 	}
-	for n := 1; n <= 80; n++ {
+	for n := 1; n <= 97; n++ {
 		if !seen[n] {
 			t.Errorf("case %d is missing", n)
 		}
