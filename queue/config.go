@@ -115,7 +115,8 @@ const (
 var unsupported = map[string]bool{
 	"enablePartitioning": true, "enableExpress": true, "enableBatchedOperations": true, "maxSizeInMegabytes": true,
 	"maxMessageSizeInKilobytes": true, "supportOrdering": true, "status": true, "userMetadata": true,
-	"filteringMessagesBeforePublishing": true, "isAnonymousAccessible": true,
+	"filteringMessagesBeforePublishing": true, "isAnonymousAccessible": true, "authorizationRules": true,
+	"enableSubscriptionPartitioning": true, "isClientAffine": true, "clientAffineProperties": true,
 }
 
 // ParseConfig reads the option of create that makes a collection one of a kind. command
