@@ -36,16 +36,23 @@ const clockSkew = 100 * time.Millisecond
 
 func (l *bank) createQueue() {
 	l.Helper()
-	err := l.db.RunCommand(l.ctx, bson.D{{Key: "create", Value: "jobs"}, {Key: "messageQueue", Value: bson.M{"lockDuration": lockSeconds, "maxDeliveryCount": 1000}}}).Err()
-	if err != nil {
-		l.Fatal(err)
+	for _, options := range []bson.D{
+		{{Key: "create", Value: "work"}, {Key: "messageTopic", Value: bson.M{}}},
+		{{Key: "create", Value: "jobs"}, {Key: "messageSubscription", Value: bson.M{"topic": "work", "lockDuration": lockSeconds, "maxDeliveryCount": 1000}}},
+		{{Key: "create", Value: "copies"}, {Key: "messageQueue", Value: bson.M{}}},
+		{{Key: "create", Value: "copier"}, {Key: "messageSubscription", Value: bson.M{"topic": "work", "forwardTo": "copies"}}},
+	} {
+		if err := l.db.RunCommand(l.ctx, options).Err(); err != nil {
+			l.Fatal(err)
+		}
 	}
 }
 
-// send puts a message into the queue.
+// send puts a message into the topic, which hands it to two subscriptions: that of the
+// consumers, and one that forwards its copies to a queue.
 func (l *bank) send(client, n int, _ *rand.Rand) error {
 	mark := fmt.Sprintf("m%d-%d", client, n)
-	_, err := l.db.Collection("jobs").InsertOne(l.ctx, bson.M{"_id": mark})
+	_, err := l.db.Collection("work").InsertOne(l.ctx, bson.M{"_id": mark})
 	if err == nil {
 		l.acknowledge(sends, mark)
 	}
@@ -131,6 +138,30 @@ func (l *bank) checkQueue() {
 		}
 	}
 	l.wantAcknowledged('m', delivered)
+	l.checkCopies(delivered)
+}
+
+// checkCopies: what one subscription has got, the other has got too, once.
+func (l *bank) checkCopies(delivered map[string]bool) {
+	l.Helper()
+	cursor, err := l.db.Collection("copies").Find(l.ctx, bson.M{})
+	if err != nil {
+		l.Fatal(err)
+	}
+	var copies []struct {
+		ID any `bson:"_id"` // an ObjectId if another message with the mark was there
+	}
+	if err := cursor.All(l.ctx, &copies); err != nil {
+		l.Fatal(err)
+	}
+	for _, c := range copies {
+		if mark, ok := c.ID.(string); !ok || !delivered[mark] {
+			l.Errorf("%v was copied and not delivered, or stored twice", c.ID)
+		}
+	}
+	if len(copies) != len(delivered) {
+		l.Errorf("%d messages were copied, and %d delivered", len(copies), len(delivered))
+	}
 }
 
 // isLockLost reports whether a message could not be completed because it is locked no
