@@ -100,7 +100,12 @@ var sweepCatalog = []touches{
 	{"test", `{create: "x", capped: true, size: 4096}`, "createCollection test.x, convertToCapped test.x, -insert"},
 	{"test", `{create: "x", onExpire: {deadLetterTo: "y"}}`, "createCollection test.x, insert test.y, -insert"},
 	{"test", `{create: "x", onExpire: {deadLetterTo: "y"}}`, "createCollection test.x, insert test.y, =find test.y, find test.x, -insert"}, // else one could come to read x
-	{"test", `{create: "v", viewOn: "x", pipeline: []}`, "createCollection test.v"},                                                        // who may not read v
+	{"test", `{create: "s", messageSubscription: {topic: "t"}}`, "createCollection test.s, -insert"},
+	{"test", `{create: "s", messageSubscription: {topic: "t"}}`, "createCollection test.s, =find test.s, find test.t, -insert"}, // else one could come to read t
+	{"test", `{create: "q", messageQueue: {forwardTo: "y"}}`, "createCollection test.q, insert test.y, -insert"},
+	{"test", `{collMod: "q", messageQueue: {forwardDeadLetteredMessagesTo: "y"}}`, "collMod test.q, insert test.y"},
+	{"test", `{collMod: "q", messageQueue: {forwardTo: "y"}}`, "collMod test.q, insert test.y, =find test.y, find test.q"},
+	{"test", `{create: "v", viewOn: "x", pipeline: []}`, "createCollection test.v"}, // who may not read v
 	{"test", `{create: "v", viewOn: "x", pipeline: [{$lookup: {from: "y", as: "j", pipeline: [{$unionWith: "z"}]}}]}`, "createCollection test.v, =find test.v, find test.x, find test.y, find test.z"},
 	{"test", `{collMod: "x"}`, "collMod test.x"},
 	{"test", `{collMod: "x", onExpire: {deadLetterTo: "y"}}`, "collMod test.x, insert test.y"},

@@ -84,7 +84,8 @@ func TestImportDump(t *testing.T) {
 }
 
 // A queue keeps all of its state in backups and copies: locks with their tokens, deliveries,
-// numbers, schedules and dead letters.
+// numbers, schedules and dead letters; held sessions and their states, the ids of messages,
+// and which subscriptions a topic has.
 func TestQueuesInBackupsAndCopies(t *testing.T) {
 	dir := t.TempDir()
 	srv := onDisk(t, "bunt", filepath.Join(dir, "data"))
@@ -102,6 +103,11 @@ func TestQueuesInBackupsAndCopies(t *testing.T) {
 	settle("mqDeadLetter", tokens[0])
 	settle("mqDefer", tokens[1])
 	settle("mqComplete", tokens[3]) // the highest number is gone
+	ask(`{"create": "t", "messageTopic": {"requiresDuplicateDetection": true, "duplicateDetectionHistoryTimeWindow": "P7D"}, "$db": "app"}`)
+	ask(`{"create": "s", "messageSubscription": {"topic": "t", "requiresSession": true, "lockDuration": "PT5M"}, "$db": "app"}`)
+	ask(`{"mqSend": "t", "messages": [{"_id": 1, "_mq": {"sessionId": "x", "messageId": "m"}}], "$db": "app"}`)
+	session := ask(`{"mqAcceptSession": "s", "$db": "app"}`).Lookup("session").Doc().Lookup("sessionToken")
+	mustRun(t, c, value.NewDoc("mqSetSessionState", value.String("s"), "sessionToken", session, "state", value.Int32(7), "$db", value.String("app")))
 	want := ask(`{"find": "q", "$db": "app"}`).Lookup("cursor").Doc().Lookup("firstBatch").String()
 	dead := ask(`{"find": "q.deadletterqueue", "$db": "app"}`).Lookup("cursor").Doc().Lookup("firstBatch").String()
 	backup := filepath.Join(dir, "backup")
@@ -128,6 +134,15 @@ func TestQueuesInBackupsAndCopies(t *testing.T) {
 			t.Errorf("%s: %s", place, got)
 		}
 		settle("mqComplete", tokens[2]) // the lock holds
+		if got := ask(`{"mqSend": "t", "messages": [{"_mq": {"sessionId": "x", "messageId": "m"}}, {"_id": 2, "_mq": {"sessionId": "x"}}], "$db": "app"}`).Lookup("sequenceNumbers").String(); got != "[ 0, 2 ]" {
+			t.Errorf("%s: numbers of a duplicate and another message: %s", place, got)
+		}
+		if got := mustRun(t, c, value.NewDoc("mqGetSessionState", value.String("s"), "sessionToken", session, "$db", value.String("app"))).Lookup("state").SafeInt64(); got != 7 {
+			t.Errorf("%s: the state of the session is %d", place, got)
+		}
+		if got := mustRun(t, c, value.NewDoc("mqReceive", value.String("s"), "sessionToken", session, "maxMessages", value.Int32(10), "$db", value.String("app"))).Lookup("messages").Doc().Len(); got != 2 {
+			t.Errorf("%s: %d messages in the session", place, got)
+		}
 		if got := ask(`{"mqSend": "q", "messages": [{}], "$db": "app"}`).Lookup("sequenceNumbers").Doc().Index(0).Int64(); got != 6 {
 			t.Errorf("%s: the next number is %d", place, got)
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/internal/auth"
 	"github.com/duskdb/duskdb/internal/mongoerr"
+	"github.com/duskdb/duskdb/queue"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -26,6 +27,9 @@ func MayCreate(c *kernel.Call) error {
 	if err := mayMoveExpired(c, ns); err != nil {
 		return err
 	}
+	if err := mayPassMessages(c, ns); err != nil {
+		return err
+	}
 	return mayDefineView(c, ns)
 }
 
@@ -35,6 +39,30 @@ func mayMoveExpired(c *kernel.Call, from storage.Namespace) error {
 	for name, v := range c.Body.Lookup("onExpire").Doc().All() {
 		if name == "deadLetterTo" {
 			if err := mayMove(c, from, storage.Namespace{DB: c.DB, Coll: v.Clone().Str()}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// mayPassMessages checks the privileges for what the server does with messages later: a
+// subscription gets those of its topic, and a queue forwards its own. As for views, users who
+// cannot read the subscription need not be able to read the topic.
+func mayPassMessages(c *kernel.Call, ns storage.Namespace) error {
+	topic := c.Body.Lookup(queue.SubscriptionOption).Doc().Lookup("topic")
+	if topic.Kind() == value.KindString && access.May(c, access.Pattern(ns), "find") {
+		from := storage.Namespace{DB: c.DB, Coll: topic.Clone().Str()}
+		if err := access.Need(c, access.Pattern(from), "find"); err != nil {
+			return err
+		}
+	}
+	for _, option := range []string{queue.Option, queue.SubscriptionOption} {
+		for name, v := range c.Body.Lookup(option).Doc().All() {
+			if (name != "forwardTo" && name != "forwardDeadLetteredMessagesTo") || v.Kind() != value.KindString || v.Str() == "" {
+				continue
+			}
+			if err := mayMove(c, ns, storage.Namespace{DB: c.DB, Coll: v.Clone().Str()}); err != nil {
 				return err
 			}
 		}
@@ -59,6 +87,9 @@ func MayCollMod(c *kernel.Call) error {
 		return err
 	}
 	if err := mayMoveExpired(c, ns); err != nil {
+		return err
+	}
+	if err := mayPassMessages(c, ns); err != nil {
 		return err
 	}
 	// Only both options together determine what the view reads.
