@@ -11,10 +11,11 @@ import (
 // CheckUpdate refuses update, replace and findAndModify on a queue, whose
 // messages only the queue commands may change. It accepts other collections.
 func CheckUpdate(info *storage.Info) error {
-	if !IsQueue(info.Options) {
+	kind, _ := KindOf(info.Options)
+	if kind == 0 {
 		return nil
 	}
-	return mongoerr.Newf(mongoerr.IllegalOperation, "cannot modify the messages of the message queue %s", info.Namespace)
+	return mongoerr.Newf(mongoerr.IllegalOperation, "cannot modify the messages of the %s %s", kind, info.Namespace)
 }
 
 // CheckIndex refuses index specifications that a queue cannot have. On a

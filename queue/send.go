@@ -149,9 +149,14 @@ func readID(to *string, field string, v value.Value) error {
 	if v.Kind() != value.KindString {
 		return mongoerr.Newf(mongoerr.TypeMismatch, "The field '%s' is the wrong type '%s', expected type 'string'", field, v.Kind())
 	}
-	if n := len(v.Str()); n == 0 || n > maxIDLength {
+	*to = v.Str()
+	return CheckID(field, v.Str())
+}
+
+// CheckID refuses what cannot be the id of a session or message.
+func CheckID(field, id string) error {
+	if n := len(id); n == 0 || n > maxIDLength {
 		return mongoerr.Newf(mongoerr.BadValue, "The value of '%s' must have 1 to %d bytes, found %d", field, maxIDLength, n)
 	}
-	*to = v.Str()
 	return nil
 }

@@ -149,6 +149,8 @@ var topicCases = []semanticsCase{
 		s.fails(2, "requires sessions", `{mqSend: "q", messages: [{}]}`)
 		s.fails(20, "mqAcceptSession", `{mqReceive: "q"}`)
 		s.ok(`{create: "p", messageQueue: {}}`)
+		s.fails(2, "1 to 128 bytes", `{mqAcceptSession: "q", sessionId: ""}`)
+		s.fails(2, "1 to 128 bytes", `{mqAcceptSession: "q", sessionId: "%s"}`, strings.Repeat("x", 129))
 		s.fails(20, "does not have sessions", `{mqAcceptSession: "p"}`)
 		s.fails(72, "'forwardTo' is not allowed with 'requiresSession'", `{create: "x", messageQueue: {requiresSession: true, forwardTo: "p"}}`)
 	}},

@@ -67,6 +67,9 @@ func runMQAcceptSession(c *kernel.Call) error {
 	}
 	want := queue.Accept{Ref: ref, Wait: time.Duration(a.MaxWait) * time.Millisecond, Gone: c.Conn.HungUp}
 	if a.ID != nil {
+		if err := queue.CheckID(c.Cmd.Name+".sessionId", *a.ID); err != nil {
+			return err
+		}
 		want.ID, want.Named = *a.ID, true
 	}
 	got, ok, err := c.Svc.Queues.AcceptSession(c.Ctx, kernel.CallStore{Call: c}, want, c.Now)

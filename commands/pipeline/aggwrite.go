@@ -39,6 +39,8 @@ func (h *Environment) Out(_ *agg.Exec, t agg.OutTarget) (agg.OutWriter, error) {
 		return h.outTimeSeries(ns, old, t)
 	case m.Capped:
 		return nil, mongoerr.Newf(17152, "namespace '%s' is capped so it can't be used for $out", ns)
+	case m.IsQueue:
+		return nil, mongoerr.Newf(mongoerr.IllegalOperation, "cannot replace the messages of %s by $out: send messages by $merge or insert", ns)
 	}
 	o := &outWriter{h: h, ns: ns, old: old, temp: storage.Namespace{DB: ns.DB, Coll: outName(h.Exec.Running().Svc)}}
 	return o, o.create(old)

@@ -106,12 +106,16 @@ func TestOutFails(t *testing.T) {
 	h.OK(`{createIndexes: "to", indexes: [{key: {a: 1}, name: "a", unique: true}]}`)
 	h.OK(`{insert: "to", documents: [{_id: 9, a: 1}]}`)
 	h.OK(`{create: "capped", capped: true, size: 4096}`)
+	h.OK(`{create: "q", messageQueue: {}}`)
+	h.OK(`{create: "topic", messageTopic: {}}`)
 	h.OK(`{create: "v", viewOn: "c", pipeline: []}`)
 	h.OK(`{create: "ts", timeseries: {timeField: "t"}}`)
 	out := func(stages string) string { return `{aggregate: "c", pipeline: [` + stages + `], cursor: {}}` }
 	h.Refuses([]harness.Refusal{
 		{DB: "test", Command: out(`{$out: "to"}`), Code: 11000},
 		{DB: "test", Command: out(`{$set: {a: "$_id"}}, {$out: "to"}`), Code: 121},
+		{DB: "test", Command: out(`{$out: "q"}`), Code: 20, Text: "Executor error during aggregate command on namespace: test.c :: caused by :: cannot replace the messages of test.q by $out: send messages by $merge or insert"},
+		{DB: "test", Command: out(`{$out: "topic"}`), Code: 20, Text: "Executor error during aggregate command on namespace: test.c :: caused by :: cannot replace the messages of test.topic by $out: send messages by $merge or insert"},
 		{DB: "test", Command: out(`{$out: "capped"}`), Code: 17152, Text: "Executor error during aggregate command on namespace: test.c :: caused by :: namespace 'test.capped' is capped so it can't be used for $out"},
 		{DB: "test", Command: out(`{$out: "v"}`), Code: 166},
 		{DB: "test", Command: out(`{$out: {db: "test", coll: "v", timeseries: {timeField: "t"}}}`), Code: 7268700},
