@@ -143,6 +143,28 @@ func TestQueueMetrics(t *testing.T) {
 	})
 }
 
+// Subscriptions have the metrics of queues, and topics have their scheduled messages.
+func TestTopicMetrics(t *testing.T) {
+	s := serveConfig(t, Config{MetricsPort: -1, TestClock: true, Parameters: at})
+	c := dial(t, s)
+	for _, text := range []string{
+		`{"create": "t", "messageTopic": {"defaultMessageTimeToLive": 60}, "$db": "test"}`,
+		`{"create": "s", "messageSubscription": {"topic": "t", "deadLetteringOnMessageExpiration": true}, "$db": "test"}`,
+		`{"create": "kept", "messageSubscription": {"topic": "t", "expireOnReceiveOnly": true}, "$db": "test"}`,
+		`{"mqSend": "t", "messages": [{"body": 1}, {"body": 2, "_mq": {"scheduledEnqueueTimeUtc": {"$date": "2026-01-01T01:00:00Z"}}}], "$db": "test"}`,
+		`{"testClock": 1, "advanceSeconds": 61, "$db": "admin"}`,
+	} {
+		c.ok(t, value.MustJSON(text))
+	}
+	state := func(queue, name string) string {
+		return fmt.Sprintf("duskdb_queue_messages{db=%q,queue=%q,state=%q}", "test", queue, name)
+	}
+	expect(t, scrape(t, s), map[string]float64{
+		state("t", "scheduled"): 1, state("t", "active"): 0, state("s", "deadLettered"): 1, state("kept", "expired"): 1,
+		of("moved_total", "s", "messageQueue"): 1,
+	})
+}
+
 // No more collections than metricsMaxCollections have metrics of their own. The others are
 // summed up, and no counter decreases when that changes.
 func TestMetricsOfOtherCollections(t *testing.T) {

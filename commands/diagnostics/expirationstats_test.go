@@ -1,6 +1,7 @@
 package diagnostics_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -57,6 +58,47 @@ func TestExpirationForecast(t *testing.T) {
 
 // metrics.expiration.lag of serverStatus is how long after their expiry documents and
 // messages were removed, by policy (semantics.md §12).
+// TestForecastOfTopics: subscriptions are forecast as queues, topics by their scheduled
+// messages and their idleness; what only receivers remove falls due in no pass.
+func TestForecastOfTopics(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t)
+	h.OK(`{create: "t", messageTopic: {autoDeleteOnIdle: "PT30M"}}`)
+	h.OK(`{create: "dead", messageQueue: {}}`)
+	h.OK(`{create: "s", messageSubscription: {topic: "t", defaultMessageTimeToLive: 60, deadLetteringOnMessageExpiration: true, forwardDeadLetteredMessagesTo: "dead"}}`)
+	h.OK(`{create: "kept", messageSubscription: {topic: "t", defaultMessageTimeToLive: 60, expireOnReceiveOnly: true}}`)
+	h.OK(`{mqSend: "t", messages: [{_id: 1}]}`)
+	pending := func(ns string) map[string]int64 {
+		out := map[string]int64{}
+		for c := range h.OK(`{expirationStats: 1}`).Lookup("collections").Doc().Values() {
+			if c.Doc().Lookup("ns").Str() != ns {
+				continue
+			}
+			for p := range c.Doc().Lookup("policies").Doc().Values() {
+				out[p.Doc().Lookup("lane").Str()] = p.Doc().Lookup("pending").SafeInt64()
+			}
+		}
+		return out
+	}
+	for ns, want := range map[string]map[string]int64{
+		"test.t": {"expiry": 0, "lock": 0, "schedule": 0, "idle": 1}, "test.s": {"expiry": 1, "lock": 0, "schedule": 0}, "test.kept": {"lock": 0, "schedule": 0},
+	} {
+		if got := pending(ns); !maps.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", ns, got, want)
+		}
+	}
+	h.OK(`{mqSend: "t", messages: [{_id: 2, _mq: {scheduledEnqueueTimeUtc: {$date: "2999-01-01T00:00:00Z"}}}]}`)
+	if got, want := pending("test.t"), (map[string]int64{"expiry": 0, "lock": 0, "schedule": 1}); !maps.Equal(got, want) {
+		t.Errorf("with a scheduled message: %v, want %v", got, want)
+	}
+	if got := h.OK(`{explainExpiry: "s", _id: 1}`).Lookup("policies").String(); !strings.Contains(got, `movesTo: "test.dead"`) {
+		t.Errorf("explained as %s", got)
+	}
+	if got := h.OK(`{explainExpiry: "kept", _id: 1}`).Lookup("policies").String(); !strings.Contains(got, "the next receiver") {
+		t.Errorf("explained as %s", got)
+	}
+}
+
 func TestServerStatusShowsLags(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t)
