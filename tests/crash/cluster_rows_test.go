@@ -26,6 +26,7 @@ func TestCluster(t *testing.T) {
 		"Settings":     testClusterSettings,
 		"Expiry":       testClusterExpiry,
 		"Invisible":    testClusterInvisible,
+		"Sessions":     testClusterSessions,
 		"Consumers":    testClusterConsumers,
 		"Wake":         testClusterWake,
 	} {
