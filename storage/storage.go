@@ -180,11 +180,16 @@ type Timekeeper interface {
 	Clock() clock.Clock
 }
 
+// ErrManySnapshots is the conflict of a snapshot transaction that cannot begin because too
+// many are open. It can once one of them has ended.
+var ErrManySnapshots = fmt.Errorf("too many transactions are open on this server: %w", ErrConflict)
+
 // SnapshotLimits bounds the snapshots that reads of a session keep for later
 // reads of the same state.
 type SnapshotLimits struct {
 	Max    int           // snapshots open at the same time
 	MaxAge time.Duration // age at which one may be given up
+	Linger time.Duration // how long one is kept that no session reads any more; 0: as the others
 }
 
 // DefaultSnapshots are the limits of an engine to which an open snapshot costs

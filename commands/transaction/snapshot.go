@@ -28,6 +28,9 @@ func readSnapshot(c *kernel.Call) (done func(), err error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.Session != nil {
+		c.Svc.Snapshots.Read(c.Session, s, c.Svc.Real.Now())
+	}
 	return UseSnapshot(c, s)
 }
 
@@ -83,6 +86,12 @@ func take(l *session.Snapshots, svc *kernel.Service) (*session.HeldSnapshot, err
 	// A new timestamp: all later writes have later ones.
 	next := func() uint64 { return svc.Stamps.Next(svc.Clock.NowMillis()) }
 	tx, ts, err := begin(svc, next)
+	if errors.Is(err, storage.ErrManySnapshots) && len(l.List) > 0 { // transactions have taken the places
+		room := svc.Engine.Snapshots()
+		room.Max = len(l.List) - 1
+		l.Expire(svc.Real.Now(), room)
+		tx, ts, err = begin(svc, next)
+	}
 	if err != nil {
 		return nil, kernel.Translate(storage.Namespace{}, err)
 	}

@@ -2,6 +2,7 @@ package transaction
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/duskdb/duskdb/commands/kernel"
@@ -18,7 +19,11 @@ func beginTransaction(c *kernel.Call) error {
 		return mongoerr.New(mongoerr.ConflictingOperationInProgress, "Only servers in a sharded cluster can start a new transaction at the active transaction number")
 	}
 	c.Svc.EndTransaction(ss, session.TxnAborted)
+	c.Svc.Snapshots.Leave(ss, c.Svc.Real.Now())
 	tx, err := c.Svc.Engine.Begin(c.Ctx)
+	if errors.Is(err, storage.ErrManySnapshots) && c.Svc.Snapshots.GiveWay(c.Svc.Real.Now(), c.Svc.Engine.Snapshots()) {
+		tx, err = c.Svc.Engine.Begin(c.Ctx)
+	}
 	if err != nil {
 		return kernel.Translate(storage.Namespace{}, err)
 	}
@@ -99,10 +104,13 @@ func KillStatements(s *kernel.Service, ss *session.Session, cause error) {
 
 // sessionEnded is called when a session is removed. The caller has the session's
 // turn.
-func sessionEnded(s *kernel.Service, ss *session.Session) { s.EndTransaction(ss, session.TxnAborted) }
+func sessionEnded(s *kernel.Service, ss *session.Session) {
+	s.EndTransaction(ss, session.TxnAborted)
+	s.Snapshots.Leave(ss, s.Real.Now())
+}
 
 // Housekeeping aborts transactions that have outlived
-// transactionLifetimeLimitSeconds, until ctx ends.
+// transactionLifetimeLimitSeconds, and forgets snapshots that are old or left, until ctx ends.
 func Housekeeping(s *kernel.Service, ctx context.Context) {
 	for {
 		limit := time.Duration(s.Params.Int("transactionLifetimeLimitSeconds")) * time.Second
@@ -112,5 +120,8 @@ func Housekeeping(s *kernel.Service, ctx context.Context) {
 		case <-s.Real.After(min(max(limit/2, 100*time.Millisecond), time.Second)):
 		}
 		reap(s, s.Real.Now())
+		s.Snapshots.Mu.Lock()
+		s.Snapshots.Expire(s.Real.Now(), s.Engine.Snapshots())
+		s.Snapshots.Mu.Unlock()
 	}
 }

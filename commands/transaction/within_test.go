@@ -2,7 +2,9 @@ package transaction_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -21,10 +23,17 @@ type slowReads struct {
 	storage.Engine
 	slow bool
 	most int
+	open int // snapshot transactions, of which there may be most
+
+	linger time.Duration
 }
 
 func (e *slowReads) Begin(ctx context.Context) (storage.Txn, error) {
+	if e.most > 0 && e.open >= e.most {
+		return nil, storage.ErrManySnapshots
+	}
 	txn, err := e.Engine.Begin(ctx)
+	e.open++
 	return &slowTxn{Txn: txn, e: e, statement: ctx}, err
 }
 
@@ -33,6 +42,7 @@ func (e *slowReads) Snapshots() storage.SnapshotLimits {
 	if e.most > 0 {
 		limits.Max = e.most
 	}
+	limits.Linger = e.linger
 	return limits
 }
 
@@ -40,6 +50,16 @@ type slowTxn struct {
 	storage.Txn
 	e         *slowReads
 	statement context.Context
+}
+
+func (t *slowTxn) Abort() {
+	t.e.open--
+	t.Txn.Abort()
+}
+
+func (t *slowTxn) Commit(ctx context.Context) error {
+	t.e.open--
+	return t.Txn.Commit(ctx)
 }
 
 func (t *slowTxn) Within(ctx context.Context) { t.statement = ctx }
@@ -113,5 +133,75 @@ func TestSnapshotsThatTheEngineAllows(t *testing.T) {
 	h.Fails(239, `{find: "c", readConcern: {level: "snapshot"}}`)
 	for _, s := range h.Svc.Snapshots.List {
 		<-s.Turn
+	}
+}
+
+// snapshotOf reads with a snapshot in a session, as a driver's session with snapshot: true does.
+func snapshotOf(h *harness.Harness, session int) {
+	h.Helper()
+	h.OK(`{insert: "c", documents: [{}]}`) // so that the next snapshot is another one
+	h.OK(fmt.Sprintf(`{find: "c", readConcern: {level: "snapshot"}, lsid: {id: {$uuid: "%08d-0000-4000-8000-000000000000"}}}`, session))
+}
+
+// A client that opens one session with snapshot reads after the other leaves room for
+// transactions: the oldest snapshot gives way.
+func TestSnapshotsGiveWayToTransactions(t *testing.T) {
+	h, e := newSlow(t)
+	e.most = 3
+	for i := range 5 {
+		snapshotOf(h, i)
+	}
+	if e.open != 3 {
+		t.Errorf("%d snapshots are open", e.open)
+	}
+	h.OK(harness.InTxnArgs(`{"find": "c"}`, 1, true))
+	h.Admin(harness.InTxnArgs(`{"commitTransaction": 1}`, 1, false))
+	if e.open != 2 {
+		t.Errorf("%d snapshots are open", e.open)
+	}
+	h.OK(harness.InTxnArgs(`{"find": "c"}`, 2, true))
+	for _, s := range h.Svc.Snapshots.List { // all are being read
+		s.Turn <- struct{}{}
+	}
+	other := &harness.Harness{TB: t, Svc: h.Svc, Clock: h.Clock, Conn: h.Svc.NewConn("127.0.0.1:2", "127.0.0.1:27017")}
+	other.Fails(112, `{find: "c", lsid: {id: {$uuid: "90000000-0000-4000-8000-000000000000"}}, txnNumber: {$numberLong: "1"}, startTransaction: true, autocommit: false}`)
+	for _, s := range h.Svc.Snapshots.List {
+		<-s.Turn
+	}
+	snapshotOf(h, 9) // and a new snapshot takes the place of an old one, not of a transaction
+	if e.open != 3 {
+		t.Errorf("%d snapshots and transactions are open", e.open)
+	}
+}
+
+// A snapshot that its sessions have left is kept for a moment: a session leaves it by reading
+// another one, by doing something else, or by its end.
+func TestSnapshotsThatAreLeft(t *testing.T) {
+	h, e := newSlow(t)
+	e.linger = time.Second
+	list := &h.Svc.Snapshots
+	expire := func(after time.Duration) int {
+		list.Mu.Lock()
+		defer list.Mu.Unlock()
+		list.Expire(h.Svc.Real.Now().Add(after), e.Snapshots())
+		return len(list.List)
+	}
+	snapshotOf(h, 1)
+	snapshotOf(h, 1) // the session reads another state
+	snapshotOf(h, 2)
+	snapshotOf(h, 3)
+	if n := expire(2 * time.Second); n != 3 {
+		t.Errorf("%d snapshots are kept, want those of three sessions", n)
+	}
+	h.OK(`{find: "c", lsid: {id: {$uuid: "00000002-0000-4000-8000-000000000000"}}}`)
+	h.OK(`{endSessions: [{id: {$uuid: "00000003-0000-4000-8000-000000000000"}}]}`)
+	if n := expire(0); n != 3 {
+		t.Errorf("%d snapshots are kept at once", n)
+	}
+	if n := expire(2 * time.Second); n != 1 {
+		t.Errorf("%d snapshots are kept, want that of the first session", n)
+	}
+	if n := expire(6 * time.Minute); n != 0 {
+		t.Errorf("%d snapshots are kept for ever", n)
 	}
 }

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -11,9 +10,6 @@ import (
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/internal/kvshared"
 )
-
-// ErrManySnapshots is a conflict: the transaction may be tried again later.
-var ErrManySnapshots = fmt.Errorf("too many transactions are open on this server: %w", storage.ErrConflict)
 
 // Hold returns the latest state.
 func (s *store) Hold(ctx context.Context, catalog int64) (kvshared.Snapshot, error) {
@@ -30,7 +26,7 @@ func (s *store) hold(ctx context.Context, v *view) (*view, error) {
 	select {
 	case s.holds <- struct{}{}:
 	default:
-		return nil, ErrManySnapshots
+		return nil, storage.ErrManySnapshots
 	}
 	v.s, v.from, v.held = s, s.pool, true
 	_, err := v.Read(ctx, &kvshared.Request{})

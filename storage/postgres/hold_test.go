@@ -148,10 +148,10 @@ func TestNumberedSnapshotLimit(t *testing.T) {
 	txn, number, err := e.BeginNumbered(ctx, numbers(1))
 	must(t, err)
 	defer txn.Abort()
-	if _, _, err := e.BeginNumbered(ctx, numbers(2)); !errors.Is(err, postgres.ErrManySnapshots) {
+	if _, _, err := e.BeginNumbered(ctx, numbers(2)); !errors.Is(err, storage.ErrManySnapshots) {
 		t.Errorf("a second one: %v", err)
 	}
-	if _, err := e.BeginAt(ctx, number); !errors.Is(err, postgres.ErrManySnapshots) {
+	if _, err := e.BeginAt(ctx, number); !errors.Is(err, storage.ErrManySnapshots) {
 		t.Errorf("the same again: %v", err)
 	}
 }

@@ -211,6 +211,7 @@ var boundedMaps = map[string]string{
 	"query/match.topOperators":                      "the operators that the program has",
 	"query/script.Engine.functions":                 "maxFunctions and maxSource, then it begins again",
 	"query/script.Operation.handles":                "the functions of one command",
+	"commands/session.Snapshots.readers":            "a session is taken out when it does something else, or ends",
 	"queue.Broker.queues":                           "forgotten when the queue is dropped, here or elsewhere",
 	"queue.Changes.more":                            "the queues of one transaction",
 	"queue.unit":                                    "the queues that one transaction has opened",

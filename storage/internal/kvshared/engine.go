@@ -226,7 +226,7 @@ func (e *Engine) Lease(job string) bool { return e.store.Lease(job) }
 // Snapshots are few: each has a connection of its own, and keeps the database from
 // removing old rows.
 func (e *Engine) Snapshots() storage.SnapshotLimits {
-	return storage.SnapshotLimits{Max: e.common.Options.Snapshots, MaxAge: time.Minute}
+	return storage.SnapshotLimits{Max: e.common.Options.Snapshots, MaxAge: time.Minute, Linger: time.Second}
 }
 
 // Sync returns when all updates committed before the call are on disk.
