@@ -102,6 +102,10 @@ var cosmosSentences = []sentence{
 		s.to(10)
 		s.sees("5", "c")
 	}},
+	{"N18", func(s *scene) {
+		s.fails(40415, "'create.ttlPropertyPath' is an unknown field", `{create: "c", documentTtl: {default: 5}, ttlPropertyPath: "/at"}`)
+		s.fails(40415, "'create.documentTtl.ttlPropertyPath' is an unknown field", `{create: "c", documentTtl: {default: 5, ttlPropertyPath: "/at"}}`)
+	}},
 	{"I3", func(s *scene) {
 		s.fails(40415, "indexingPolicy.includedPaths", `{create: "c", documentTtl: {default: 5}, indexingPolicy: {indexingMode: "consistent", includedPaths: [], excludedPaths: [{path: "/*"}]}}`)
 		s.fails(40415, "indexingPolicy.excludedPaths", `{create: "c", indexingPolicy: {excludedPaths: [{path: "/*"}]}}`)
