@@ -31,7 +31,8 @@ type Bucket struct {
 	count   int
 	closed  bool
 	columns []column
-	size    int // size of the document, approximately
+	numbers map[string]int // the columns by name; nil up to fewColumns
+	size    int            // size of the document, approximately
 }
 
 // column is one field of the measurements.
@@ -86,8 +87,14 @@ func extremesSize(c *column) int {
 
 func (b *Bucket) addColumn(name string) *column {
 	b.columns = append(b.columns, column{name: name, min: extreme{c: b.c}, max: extreme{c: b.c, greatest: true}})
+	if b.numbers != nil {
+		b.numbers[name] = len(b.columns) - 1
+	}
 	return &b.columns[len(b.columns)-1]
 }
+
+// fewColumns is up to how many columns a search goes through them.
+const fewColumns = 64
 
 // column finds the column of a field. Measurements tend to have their fields
 // in the same order, so the search begins at the likely place.
@@ -95,10 +102,27 @@ func (b *Bucket) column(name string, likely int) (c *column, i int) {
 	if likely < len(b.columns) && b.columns[likely].name == name {
 		return &b.columns[likely], likely
 	}
+	if len(b.columns) > fewColumns {
+		return b.columnOfMany(name)
+	}
 	for i := range b.columns {
 		if b.columns[i].name == name {
 			return &b.columns[i], i
 		}
+	}
+	return nil, -1
+}
+
+// columnOfMany finds a column by the numbers of all, which it collects the first time.
+func (b *Bucket) columnOfMany(name string) (c *column, i int) {
+	if b.numbers == nil {
+		b.numbers = make(map[string]int, 2*len(b.columns))
+		for i := range b.columns {
+			b.numbers[b.columns[i].name] = i
+		}
+	}
+	if i, ok := b.numbers[name]; ok {
+		return &b.columns[i], i
 	}
 	return nil, -1
 }
