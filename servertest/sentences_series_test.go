@@ -148,6 +148,29 @@ var seriesSentences = []sentence{
 		}
 		s.sees("1", "c")
 	}},
+	{"S15", func(s *scene) {
+		s.ok(aSeries)
+		c := s.db.Collection("c")
+		insert := func(mb float64, field string) error {
+			_, err := c.InsertOne(s.Context(), bson.D{{Key: "t", Value: at(0)}, {Key: "m", Value: field}, {Key: field, Value: strings.Repeat("x", int(mb*(1<<20)))}})
+			return err
+		}
+		for _, mb := range []float64{1, 4, 4, 5.2} {
+			if err := insert(mb, "a"); err != nil {
+				s.Errorf("%v MB: %v", mb, err)
+			}
+		}
+		for _, mb := range []float64{5.4, 8, 15.9} {
+			s.failed(10334, "object to insert too large", fmt.Sprint(mb, " MB"), insert(mb, "a"))
+		}
+		if err := insert(15.5, "m"); err != nil { // meta is there once
+			s.Error(err)
+		}
+		is(s, "measurements", s.count("c"), 5)
+		for _, b := range s.batch(`{aggregate: "system.buckets.c", pipeline: [{$project: {n: {$bsonSize: "$$ROOT"}}}], cursor: {}}`) {
+			is(s, "a bucket is a document", number(b.Lookup("n")) <= 16<<20, true)
+		}
+	}},
 	{"S17", func(s *scene) {
 		s.ok(aSeries)
 		s.ok(`{insert: "c", documents: [{_id: 1, t: d(0), m: 1}, {_id: 2, t: d(0), m: 1}, {_id: 3, t: d(0), m: 2}]}`)
