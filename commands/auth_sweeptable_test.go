@@ -139,6 +139,7 @@ var sweepCatalog = []touches{
 	{"test", `{customAction: "CreateCollection", collection: "x"}`, "createCollection test.x, createIndex test.x"},
 	{"test", `{customAction: "UpdateCollection", collection: "x"}`, "collMod test.x, createIndex test.x, dropIndex test.x"},
 	{"test", `{customAction: "GetCollection", collection: "x"}`, "collStats test.x"},
+	{"test", `{customAction: "GetCollection", collection: "x", showIndexes: true}`, "collStats test.x, listIndexes test.x"},
 	{"test", `{customAction: "CreateDatabase"}`, "createCollection test"},
 	{"test", `{customAction: "UpdateDatabase"}`, "collMod test"},
 	{"test", `{customAction: "GetDatabase"}`, "dbStats test"},

@@ -12,6 +12,7 @@ const (
 	MaxSize  = 125 * 1024 // bytes
 	minCount = 10         // large measurements may exceed MaxSize up to this count …
 	hardSize = 12 << 20   // … but not this size
+	maxSize  = 16 << 20   // of any document
 )
 
 // Versions of buckets.
@@ -31,7 +32,9 @@ type Bucket struct {
 	count   int
 	closed  bool
 	columns []column
-	size    int // size of the document, approximately
+	numbers map[string]int // the columns by name; nil up to fewColumns
+	size    int            // size of the document, approximately
+	counted int            // the part of size that is minima and maxima
 }
 
 // column is one field of the measurements.
@@ -72,22 +75,26 @@ func OpenBucket(o *Options, d value.Doc, c value.Collator) (*Bucket, error) {
 		col := b.addColumn(name)
 		col.body = append(make([]byte, 0, len(body)+len(body)/8+64), body...)
 		col.min.v, col.max.v = h.min.Lookup(name), h.max.Lookup(name)
-		b.size += extremesSize(col)
+		b.counted += len(col.min.v.Bytes()) + len(col.max.v.Bytes())
+		b.size += 2*len(name) + 20
 	}
+	b.size += b.counted
 	if b.count = h.count; b.count <= 0 { // a bucket that another server wrote
 		b.count = rows(data, o.TimeField)
 	}
 	return b, nil
 }
 
-func extremesSize(c *column) int {
-	return 2*len(c.name) + len(c.min.v.Bytes()) + len(c.max.v.Bytes()) + 20
-}
-
 func (b *Bucket) addColumn(name string) *column {
 	b.columns = append(b.columns, column{name: name, min: extreme{c: b.c}, max: extreme{c: b.c, greatest: true}})
+	if b.numbers != nil {
+		b.numbers[name] = len(b.columns) - 1
+	}
 	return &b.columns[len(b.columns)-1]
 }
+
+// fewColumns is up to how many columns a search goes through them.
+const fewColumns = 64
 
 // column finds the column of a field. Measurements tend to have their fields
 // in the same order, so the search begins at the likely place.
@@ -95,10 +102,27 @@ func (b *Bucket) column(name string, likely int) (c *column, i int) {
 	if likely < len(b.columns) && b.columns[likely].name == name {
 		return &b.columns[likely], likely
 	}
+	if len(b.columns) > fewColumns {
+		return b.columnOfMany(name)
+	}
 	for i := range b.columns {
 		if b.columns[i].name == name {
 			return &b.columns[i], i
 		}
+	}
+	return nil, -1
+}
+
+// columnOfMany finds a column by the numbers of all, which it collects the first time.
+func (b *Bucket) columnOfMany(name string) (c *column, i int) {
+	if b.numbers == nil {
+		b.numbers = make(map[string]int, 2*len(b.columns))
+		for i := range b.columns {
+			b.numbers[b.columns[i].name] = i
+		}
+	}
+	if i, ok := b.numbers[name]; ok {
+		return &b.columns[i], i
 	}
 	return nil, -1
 }
@@ -110,7 +134,29 @@ func (b *Bucket) Fits(d value.Doc) bool {
 		return false
 	}
 	size := b.size + len(d)
-	return size <= MaxSize || b.count < minCount && size <= hardSize
+	return size <= MaxSize || b.count < minCount && size-b.counted+b.extremes(d) <= hardSize
+}
+
+// extremes is how much the minima and maxima take at most with one more measurement: with
+// few large ones, that is more than the measurements themselves.
+func (b *Bucket) extremes(d value.Doc) (size int) {
+	for i := range b.columns {
+		size += len(b.columns[i].min.v.Bytes()) + len(b.columns[i].max.v.Bytes())
+	}
+	likely := 0
+	for name, v := range d.All() {
+		n := len(v.Bytes())
+		col, i := b.column(name, likely)
+		likely = i + 1
+		switch {
+		case name == b.o.MetaField:
+		case col == nil, v.Kind() == value.KindDocument, v.Kind() == value.KindArray: // merged part by part
+			size += 2 * n
+		default:
+			size += max(n-len(col.min.v.Bytes()), 0) + max(n-len(col.max.v.Bytes()), 0)
+		}
+	}
+	return size
 }
 
 // Append adds a measurement.

@@ -58,6 +58,8 @@ func TestBucketing(t *testing.T) {
 		{"fields of meta in another order", [][]value.Doc{{at(0, `,"m":{"a":1,"b":{"c":1,"d":2}}`), at(0, `,"m":{"b":{"d":2,"c":1},"a":1}`)}}, "0:2"},
 		{"before 1970", [][]value.Doc{{at(-t0-1, ``)}}, fmt.Sprintf("%d:1", -t0-60)},
 		{"size", [][]value.Doc{{at(0, `,"x":"`+strings.Repeat("x", 12_000)+`"`)}, slices.Repeat([]value.Doc{at(1, `,"x":"`+strings.Repeat("x", 12_000)+`"`)}, 12)}, "0:10 0:3"},
+		{"very large measurements", [][]value.Doc{slices.Repeat([]value.Doc{at(1, `,"x":"`+strings.Repeat("x", 3<<20)+`"`)}, 3), slices.Repeat([]value.Doc{at(1, `,"x":"`+strings.Repeat("x", 3<<20)+`"`)}, 2)}, "0:1 0:1 0:1 0:1 0:1"},
+		{"with their extremes below 12 MB", [][]value.Doc{{at(1, `,"x":"`+strings.Repeat("x", 2<<20)+`"`)}, slices.Repeat([]value.Doc{at(1, `,"x":"`+strings.Repeat("x", 2<<20)+`"`)}, 4)}, "0:3 0:2"},
 		{"large measurements", [][]value.Doc{slices.Repeat([]value.Doc{at(1, `,"x":"`+large+`"`)}, 11)}, "0:10 0:1"},
 	}
 	for _, tt := range tests {

@@ -7,10 +7,19 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// Check refuses a document that is not a measurement.
+// Check refuses a document that is not a measurement, and one whose bucket would be larger
+// than a document can be: it has most values three times.
 func (o *Options) Check(d value.Doc) error {
 	if d.Lookup(o.TimeField).Kind() != value.KindDateTime {
 		return mongoerr.Newf(mongoerr.BadValue, "'%s' must be present and contain a valid BSON UTC datetime value", o.TimeField)
+	}
+	if len(d) <= maxSize/3-4096 {
+		return nil
+	}
+	b := NewBucket(o, 0, o.meta(d), nil)
+	b.Append(d)
+	if n := b.size + b.extremes(value.EmptyDoc); n > maxSize {
+		return mongoerr.Newf(mongoerr.BSONObjectTooLarge, "object to insert too large. size in bytes: %d, max size: %d", n, maxSize)
 	}
 	return nil
 }

@@ -38,16 +38,18 @@ func merge(old, v value.Value, greatest bool, c value.Collator) value.Value {
 // mergeDocs merges by name: first the fields of old, then the new ones.
 func mergeDocs(old, d value.Doc, greatest bool, c value.Collator) value.Value {
 	b := value.NewBuilder()
+	fields := newFields(d)
 	for name, o := range old.All() {
-		v := d.Lookup(name)
+		v := fields.lookup(name)
 		if v.IsMissing() {
 			b.Append(name, o)
 			continue
 		}
 		b.Append(name, merge(o, v, greatest, c))
 	}
+	fields = newFields(old)
 	for name, v := range d.All() {
-		if !old.Has(name) {
+		if fields.lookup(name).IsMissing() {
 			b.Append(name, v)
 		}
 	}

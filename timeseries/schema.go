@@ -34,8 +34,9 @@ func sameSchema(known, v value.Value) bool {
 	}
 	switch v.Kind() {
 	case value.KindDocument:
+		fields := newFields(known.Doc())
 		for name, part := range v.Doc().All() {
-			if !sameSchema(known.Doc().Lookup(name), part) {
+			if !sameSchema(fields.lookup(name), part) {
 				return false
 			}
 		}

@@ -21,8 +21,9 @@ type Mode string
 
 // The modes.
 const (
-	Reject Mode = "reject" // the write fails
-	Ignore Mode = "ignore" // it is stored and has no effect
+	Reject     Mode = "reject"     // the write fails; null counts as missing
+	RejectNull Mode = "rejectNull" // the write fails, also with null
+	Ignore     Mode = "ignore"     // it is stored and has no effect
 )
 
 // Never is the default of a collection in which only documents with a ttl of
@@ -66,8 +67,8 @@ func LoadDocumentPolicy(v value.Value) *DocumentPolicy {
 	}
 	d := v.Doc()
 	p := &DocumentPolicy{Default: d.Lookup("default").SafeInt64(), Invalid: Ignore, ExposeTS: d.Lookup("exposeTs").Truthy()}
-	if d.Lookup("invalid").Str() == string(Reject) {
-		p.Invalid = Reject
+	if m := Mode(d.Lookup("invalid").Str()); m == Reject || m == RejectNull {
+		p.Invalid = m
 	}
 	if until := d.Lookup("until"); until.Kind() == value.KindDateTime {
 		p.Until, p.EndedBy = until.DateTime(), d.Lookup("endedBy").Str()
@@ -101,11 +102,11 @@ func (p *DocumentPolicy) Visible(r *storage.Record, now int64) bool {
 // CheckWrite refuses a document with an invalid ttl, unless the policy ignores
 // such values.
 func (p *DocumentPolicy) CheckWrite(d value.Doc) error {
-	if p == nil || p.Invalid != Reject {
+	if p == nil || p.Invalid == Ignore {
 		return nil
 	}
 	v, given := d.Get(ttlField)
-	if !given || v.Kind() == value.KindNull { // counts as missing
+	if !given || v.Kind() == value.KindNull && p.Invalid == Reject {
 		return nil
 	}
 	if _, ok := conforming(v); ok {

@@ -1,11 +1,14 @@
 package ttl
 
 import (
+	"strings"
+
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/value"
 )
 
-// ParseDocumentPolicy reads the documentTtl option of create.
+// ParseDocumentPolicy reads the documentTtl option of create; nil if its default is null,
+// which is the same as no option.
 func ParseDocumentPolicy(v value.Value) (*DocumentPolicy, error) {
 	return parseDocument("create", v, nil)
 }
@@ -34,17 +37,17 @@ func parseDocument(command string, v value.Value, old *DocumentPolicy) (*Documen
 	if old != nil {
 		p = *old
 	}
-	hasDefault := old != nil
+	hasDefault, off := old != nil, false
 	for name, v := range v.Doc().All() {
 		switch name {
 		case "default":
-			if v.Kind() == value.KindNull && command == "collMod" {
-				return nil, nil // the same as "off"
+			hasDefault, off = true, v.Kind() == value.KindNull
+			if off {
+				continue
 			}
 			if err := p.setDefault(prefix, v); err != nil {
 				return nil, err
 			}
-			hasDefault = true
 		case "invalid":
 			if err := p.setInvalid(prefix, v); err != nil {
 				return nil, err
@@ -58,7 +61,10 @@ func parseDocument(command string, v value.Value, old *DocumentPolicy) (*Documen
 			return nil, unknownField(prefix, name)
 		}
 	}
-	if !hasDefault {
+	switch {
+	case off:
+		return nil, nil
+	case !hasDefault:
 		return nil, mongoerr.MissingField(prefix + ".default")
 	}
 	return &p, nil
@@ -81,7 +87,7 @@ func (p *DocumentPolicy) setInvalid(prefix string, v value.Value) error {
 		return wrongType(prefix+".invalid", v, "string")
 	}
 	switch m := Mode(v.Str()); m {
-	case Reject, Ignore:
+	case Reject, RejectNull, Ignore:
 		p.Invalid = m
 		return nil
 	}
@@ -99,7 +105,8 @@ func unknownField(prefix, name string) error {
 // IndexingMode is indexingPolicy.indexingMode of a collection.
 type IndexingMode string
 
-// The modes. Lazy indexing is accepted and done at once.
+// The modes. The articles also write them with a capital. Lazy indexing is accepted and
+// done at once.
 const (
 	Consistent IndexingMode = "consistent"
 	Lazy       IndexingMode = "lazy"
@@ -122,6 +129,9 @@ func ParseIndexingPolicy(command string, v value.Value) (IndexingMode, error) {
 			return "", wrongType(prefix+".indexingMode", v, "string")
 		}
 		mode = IndexingMode(v.Str())
+		if named := IndexingMode(strings.ToLower(v.Str())); named == Consistent || named == Lazy || named == NoIndexing {
+			mode = named
+		}
 	}
 	switch mode {
 	case Consistent, Lazy, NoIndexing:

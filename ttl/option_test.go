@@ -38,6 +38,8 @@ func TestCollectionSeconds(t *testing.T) {
 		{`-10`, 0, 72, "cannot be less than 0"},
 		{`{"$numberLong":"4611686018427387904"}`, 0, 72, "cannot overflow int64_t when cast as milliseconds"},
 		{`{"$numberDouble":"1e300"}`, 0, 72, "cannot overflow int64_t"},
+		{`{"$numberDouble":"NaN"}`, 0, 72, "must not be NaN"},
+		{`{"$numberDecimal":"NaN"}`, 0, 72, "must not be NaN"},
 		{`""`, 0, 14, "expireAfterSeconds"},
 		{`{}`, 0, 14, ""},
 		{`[]`, 0, 14, ""},
@@ -113,7 +115,9 @@ func TestDocumentOption(t *testing.T) {
 		{`{}`, "", 40414, "documentTtl.default"},
 		{`5`, "", 14, ""},
 		{`{"default":"5"}`, "", 14, ""},
-		{`{"default":null}`, "", 14, ""},
+		{`{"default":5,"invalid":"rejectNull"}`, `{"default":5,"invalid":"rejectNull","exposeTs":false}`, 0, ""},
+		{`{"default":null,"invalid":"reject"}`, "", 0, ""},
+		{`{"default":null,"other":1}`, "", 40415, "documentTtl.other"},
 		{`{"default":0}`, "", 2, "The default time to live '0' is invalid"},
 		{`{"default":-2}`, "", 2, "The default time to live '-2' is invalid"},
 		{`{"default":20.5}`, "", 2, "The default time to live '20.5' is invalid"},
@@ -126,6 +130,12 @@ func TestDocumentOption(t *testing.T) {
 	for _, tt := range tests {
 		p, err := ParseDocumentPolicy(field(tt.v))
 		checkErr(t, tt.v, err, tt.code, tt.fragment)
+		if p == nil {
+			if err == nil && tt.want != "" {
+				t.Errorf("%s: no policy", tt.v)
+			}
+			continue
+		}
 		if err == nil && p.Doc().JSON() != tt.want {
 			t.Errorf("%s: %s", tt.v, p.Doc().JSON())
 		}
@@ -175,6 +185,7 @@ func TestIndexingPolicy(t *testing.T) {
 		code mongoerr.Code
 	}{
 		{`{"indexingMode":"consistent"}`, Consistent, 0}, {`{"indexingMode":"lazy"}`, Lazy, 0}, {`{"indexingMode":"none"}`, NoIndexing, 0},
+		{`{"indexingMode":"Consistent"}`, Consistent, 0}, {`{"indexingMode":"None"}`, NoIndexing, 0},
 		{`{}`, Consistent, 0}, {`{"indexingMode":"all"}`, "", 2}, {`{"indexingMode":1}`, "", 14}, {`{"x":1}`, "", 40415}, {`1`, "", 14},
 	} {
 		m, err := ParseIndexingPolicy("create", field(tt.v))
@@ -198,8 +209,8 @@ func TestIndexingPolicy(t *testing.T) {
 	}
 }
 
-// The matrix of the articles on Cosmos DB has a row for ttl = null: the default
-// applies, as if there were none.
+// The matrix of the older articles on Cosmos DB has a row for ttl = null: the default
+// applies, as if there were none. The present article and the service refuse it.
 func TestNullIsNoTTL(t *testing.T) {
 	for _, mode := range []Mode{Reject, Ignore} {
 		p := &DocumentPolicy{Default: 10, Invalid: mode}
@@ -209,6 +220,9 @@ func TestNullIsNoTTL(t *testing.T) {
 			t.Errorf("%s: expires at %d, %v", mode, at, ok)
 		}
 	}
+	p := &DocumentPolicy{Default: 10, Invalid: RejectNull}
+	checkErr(t, "rejectNull", p.CheckWrite(value.MustJSON(`{"_id":1,"ttl":null}`)), 2, "The input ttl 'null' is invalid.")
+	checkErr(t, "no ttl", p.CheckWrite(value.MustJSON(`{"_id":1}`)), 0, "")
 }
 
 // A policy that is replaced expires nothing after its end.

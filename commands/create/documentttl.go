@@ -37,8 +37,10 @@ func planExpiry(c *kernel.Call, ns storage.Namespace, a *Args, p *Plan) (*Plan, 
 		if err := ttl.CheckIndexing(policy, mode); err != nil {
 			return nil, err
 		}
-		o.Set("documentTtl", value.Document(policy.Doc()))
-		main.Indexes = append(main.Indexes, DocumentTTLIndexes()...)
+		if policy != nil {
+			o.Set("documentTtl", value.Document(policy.Doc()))
+			main.Indexes = append(main.Indexes, DocumentTTLIndexes()...)
+		}
 	}
 	if !a.OnExpire.IsMissing() {
 		on, err := ttl.ParseOnExpire("create", ns, a.OnExpire)

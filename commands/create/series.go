@@ -81,7 +81,7 @@ func SeriesOptions(series *timeseries.Options, expire *int64) value.Doc {
 
 // bucketIndexSpec turns an index on measurements into one on buckets.
 func bucketIndexSpec(series *timeseries.Options, d value.Doc, col *collation.Collation) (*index.Spec, error) {
-	var o index.ParseOptions
+	o := index.ParseOptions{Measurements: true}
 	if col != nil {
 		o.Collation = col.Doc()
 	}

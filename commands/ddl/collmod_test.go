@@ -201,3 +201,24 @@ func TestCollModUniquePastExpired(t *testing.T) {
 		t.Errorf("validate answered %s", r)
 	}
 }
+
+// A change of expireAfterSeconds, as of hidden, begins a new count of uses.
+func TestCollModBeginsNewCountOfUses(t *testing.T) {
+	h := harness.New(t)
+	h.OK(`{createIndexes: "c", indexes: [{key: {x: 1}, name: "x_1"}]}`)
+	uses := func() int64 {
+		return harness.Docs(h.OK(`{aggregate: "c", pipeline: [{$indexStats: {}}, {$match: {name: "x_1"}}], cursor: {}}`))[0].Lookup("accesses").Doc().Lookup("ops").Int64()
+	}
+	for _, tt := range []struct {
+		change string
+		want   int64
+	}{
+		{`expireAfterSeconds: 10`, 0}, {`expireAfterSeconds: 10`, 1}, {`expireAfterSeconds: 20`, 0}, {`hidden: true`, 0}, {`hidden: false`, 0}, {`hidden: false`, 1},
+	} {
+		h.OK(`{find: "c", filter: {x: 1}}`)
+		h.OK(`{collMod: "c", index: {name: "x_1", ` + tt.change + `}}`)
+		if got := uses(); got != tt.want {
+			t.Errorf("after %s: %d uses, want %d", tt.change, got, tt.want)
+		}
+	}
+}

@@ -159,6 +159,9 @@ func (m *collMod) setExpire(spec *index.Spec, x *collModIndexArgs) (*index.Spec,
 		m.add("expireAfterSeconds_old", value.Int64(*spec.ExpireAfter))
 	}
 	m.add("expireAfterSeconds_new", value.Int64(n))
+	if spec.ExpireAfter == nil || *spec.ExpireAfter != n {
+		m.c.Svc.IndexUse.Forget(m.info, spec.Name)
+	}
 	return spec.WithExpire(n)
 }
 

@@ -25,7 +25,8 @@ type customActionArgs struct {
 	ShardKey   *string    `arg:"shardKey"`
 	Indexes    args.Array `arg:"indexes"`
 
-	StartAt value.Value `arg:"startAtOperationTime"`
+	ShowIndexes *bool       `arg:"showIndexes"`
+	StartAt     value.Value `arg:"startAtOperationTime"`
 }
 
 var customActionSpec = args.New[customActionArgs]("customAction")
@@ -34,7 +35,7 @@ var customActionSpec = args.New[customActionArgs]("customAction")
 type customAction struct {
 	run func(*customCall) error
 	// takes are the arguments it knows besides the action itself.
-	collection, offer, shardKey, indexes, startAt bool
+	collection, offer, shardKey, indexes, showIndexes, startAt bool
 	// privileges are needed on the collection, or else on the database.
 	privileges []string
 }
@@ -48,7 +49,7 @@ func init() {
 		"CreateCollection":      {run: createCustomCollection, collection: true, offer: true, shardKey: true, indexes: true, privileges: []string{"createCollection", "createIndex"}},
 		"CreateDatabase":        {run: createCustomDatabase, offer: true, privileges: []string{"createCollection"}},
 		"GetChangeStreamTokens": {run: getChangeStreamTokens, collection: true, startAt: true, privileges: []string{"find", "changeStream"}},
-		"GetCollection":         {run: getCustomCollection, collection: true, privileges: []string{"collStats"}},
+		"GetCollection":         {run: getCustomCollection, collection: true, showIndexes: true, privileges: []string{"collStats"}},
 		"GetDatabase":           {run: getCustomDatabase, privileges: []string{"dbStats"}},
 		"UpdateCollection":      {run: updateCustomCollection, collection: true, offer: true, indexes: true, privileges: []string{"collMod", "createIndex", "dropIndex"}},
 		"UpdateDatabase":        {run: updateCustomDatabase, offer: true, privileges: []string{"collMod"}},
@@ -97,7 +98,8 @@ func (x *customCall) check(a *customAction) (err error) {
 	}{
 		{"collection", !a.collection && x.args.Collection != nil}, {"shardKey", !a.shardKey && x.args.ShardKey != nil},
 		{"indexes", !a.indexes && x.args.Indexes != nil}, {"offerThroughput", !a.offer && x.args.Throughput != nil},
-		{"autoScaleSettings", !a.offer && x.args.AutoScale != nil}, {"startAtOperationTime", !a.startAt && !x.args.StartAt.IsMissing()},
+		{"autoScaleSettings", !a.offer && x.args.AutoScale != nil}, {"showIndexes", !a.showIndexes && x.args.ShowIndexes != nil},
+		{"startAtOperationTime", !a.startAt && !x.args.StartAt.IsMissing()},
 	} {
 		if f.foreign {
 			return mongoerr.UnknownField("customAction." + f.name)
@@ -258,12 +260,14 @@ func updateCustomCollection(x *customCall) error {
 func getCustomCollection(x *customCall) error {
 	var o offer
 	var shared bool
+	var info *storage.Info
 	err := x.c.View(func(tx storage.Tx) error {
 		coll, err := x.existing(tx)
 		if err != nil {
 			return err
 		}
-		if o, err = readOffer(tx, x.ns.DB, offerOfCollection(coll.Info().UUID)); err != nil {
+		info = coll.Info()
+		if o, err = readOffer(tx, x.ns.DB, offerOfCollection(info.UUID)); err != nil {
 			return err
 		}
 		shared, err = sharesThroughput(tx, x.ns.DB)
@@ -280,6 +284,24 @@ func getCustomCollection(x *customCall) error {
 		b.StartDocument("shardKeyDefinition").String(o.shardKey, "hashed").End()
 	}
 	o.append(b)
+	if x.args.ShowIndexes != nil && *x.args.ShowIndexes {
+		return x.appendIndexes(info)
+	}
+	return nil
+}
+
+// appendIndexes writes the indexes as listIndexes shows them. In Cosmos DB those that
+// reIndex would make faster have a field requiresReIndex, which no index needs here.
+func (x *customCall) appendIndexes(info *storage.Info) error {
+	docs, err := listedIndexes(x.c, info)
+	if err != nil {
+		return err
+	}
+	list := make([]value.Value, len(docs))
+	for i, d := range docs {
+		list[i] = value.Document(index.Listed(d))
+	}
+	x.c.Reply.Append("indexes", value.NewArray(list...))
 	return nil
 }
 
@@ -408,6 +430,9 @@ func MayCustomAction(c *kernel.Call) error {
 		if err := access.Need(c, access.Pattern(ns), p); err != nil {
 			return err
 		}
+	}
+	if c.Body.Lookup("showIndexes").Truthy() {
+		return access.Need(c, access.Pattern(ns), "listIndexes")
 	}
 	return nil
 }

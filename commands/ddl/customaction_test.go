@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/duskdb/duskdb/commands/internal/harness"
+	"github.com/duskdb/duskdb/value"
 )
 
 func TestCustomActionErrors(t *testing.T) {
@@ -68,6 +69,32 @@ func TestCustomActionOffers(t *testing.T) {
 	}
 	h.OK(`{"dropDatabase": 1}`)
 	h.Fails(26, `{"customAction": "GetDatabase"}`)
+}
+
+// showIndexes adds the indexes as listIndexes shows them.
+func TestCustomActionShowsIndexes(t *testing.T) {
+	h := harness.New(t)
+	h.OK(`{"createIndexes": "c", "indexes": [{"key": {"_ts": 1}, "name": "_ts_1", "expireAfterSeconds": 30}, {"key": {"b.$**": 1}, "name": "b.$**_1"}]}`)
+	get := func(show string) value.Value {
+		return h.OK(`{"customAction": "GetCollection", "collection": "c"` + show + `}`).Lookup("indexes")
+	}
+	listed := value.NewArray(values(harness.Docs(h.OK(`{"listIndexes": "c"}`)))...)
+	if got := get(`, "showIndexes": true`); value.Compare(got, listed) != 0 {
+		t.Errorf("indexes %s, want %s", got, listed)
+	}
+	for _, show := range []string{``, `, "showIndexes": false`} {
+		if got := get(show); !got.IsMissing() {
+			t.Errorf("with%s: %s", show, got)
+		}
+	}
+	h.Fails(40415, `{"customAction": "GetDatabase", "showIndexes": true}`)
+}
+
+func values(docs []value.Doc) (list []value.Value) {
+	for _, d := range docs {
+		list = append(list, value.Document(d))
+	}
+	return list
 }
 
 func TestCustomActionIndexes(t *testing.T) {

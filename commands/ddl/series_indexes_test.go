@@ -169,3 +169,23 @@ func TestBucketsCloseWhenTheSchemaChanges(t *testing.T) {
 	h.Admin(`{runExpirationPass: 1}`)
 	h.Finds(`{find: "s", projection: {v: 1, _id: 0}}`, `[{"v":"s"}]`)
 }
+
+// _id is a field of measurements like others: it has no index until one is made, and the
+// index of that name is the buckets' own.
+func TestIndexOnIDOfMeasurements(t *testing.T) {
+	h := harness.New(t)
+	h.OK(`{create: "s", timeseries: {timeField: "t"}}`)
+	h.OK(`{insert: "s", documents: [{_id: 1, t: {"$date": "2026-01-01T00:00:00Z"}}, {_id: 5, t: {"$date": "2026-01-02T00:00:00Z"}}]}`)
+	h.Fails(2, `{find: "s", hint: {_id: 1}}`)
+	h.Fails(2, `{createIndexes: "s", indexes: [{key: {_id: 1}, name: "_id_"}]}`)
+	h.Fails(72, `{createIndexes: "s", indexes: [{key: {_id: 1}, name: "n", unique: true}]}`)
+	h.Fails(72, `{createIndexes: "s", indexes: [{key: {_id: 1}, name: "n", expireAfterSeconds: 1}]}`)
+	h.OK(`{createIndexes: "s", indexes: [{key: {_id: 1}, name: "by id"}]}`)
+	list := harness.Docs(h.OK(`{listIndexes: "s"}`))
+	if got := list[len(list)-1].JSON(); got != `{"v":2,"key":{"_id":1},"name":"by id"}` {
+		t.Errorf("listed: %s", got)
+	}
+	h.Finds(`{find: "s", filter: {_id: {$gt: 1}}, hint: {_id: 1}, projection: {_id: 1}}`, `[{"_id":5}]`)
+	h.OK(`{dropIndexes: "s", index: {_id: 1}}`)
+	h.Fails(2, `{find: "s", hint: {_id: 1}}`)
+}

@@ -2,6 +2,7 @@ package diagnostics
 
 import (
 	"os"
+	"time"
 
 	"github.com/duskdb/duskdb/commands/access"
 	"github.com/duskdb/duskdb/commands/args"
@@ -16,6 +17,7 @@ import (
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/query/match"
+	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -44,6 +46,9 @@ func listOps(c *kernel.Call, w opsWanted) (docs []value.Doc) {
 		if w.all || op.User == user {
 			docs = append(docs, describeOperation(c.Svc, op, cursors, c.Now))
 		}
+	}
+	if d := describeMonitor(c.Svc, c.Now); d != nil && w.all {
+		docs = append(docs, d)
 	}
 	if w.connections {
 		for _, conn := range c.Svc.IdleConns() {
@@ -153,6 +158,27 @@ func describeIdleConn(conn *kernel.Conn, now int64) value.Doc {
 	appendClientOf(b, conn, conn.UserName())
 	b.Bool("active", false).String("currentOpTime", observe.ISOTime(now))
 	return b.Doc()
+}
+
+// describeMonitor is the document of the visit that the TTL monitor is at; nil if it is at
+// none. It has no opid, because a visit cannot be killed.
+func describeMonitor(s *kernel.Service, now int64) value.Doc {
+	visit := s.Monitor.Visiting()
+	if visit == nil {
+		return nil
+	}
+	ns := ""
+	if t, ok := visit.Target.(interface{ Namespace() storage.Namespace }); ok {
+		ns = t.Namespace().String()
+	}
+	b := value.NewBuilder()
+	appendClientOf(b, nil, "local.__system")
+	running := s.Real.Now().Sub(visit.Since)
+	b.String("desc", "TTLMonitor").Bool("active", true).String("currentOpTime", observe.ISOTime(now)).
+		Int64("secs_running", int64(running/time.Second)).Int64("microsecs_running", running.Microseconds()).
+		String("op", "remove").String("ns", ns).Document("command", value.NewDoc()).Int32("numYields", 0)
+	b.StartDocument("locks").End()
+	return b.Bool("waitingForLock", false).Doc()
 }
 
 // appendClientOf writes who has a connection; conn is nil for work of the server itself.

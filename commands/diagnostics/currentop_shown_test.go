@@ -6,6 +6,7 @@ import (
 
 	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/ttl"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -157,6 +158,43 @@ func TestLogRotateFields(t *testing.T) {
 	} {
 		if r := h.Admin(command); r.Lookup("code").Int32() != code {
 			t.Errorf("%s answered %s", command, r)
+		}
+	}
+}
+
+// The deletes of the TTL monitor are shown while a pass is at a collection, to those who see
+// the operations of all.
+func TestCurrentOpOfMonitor(t *testing.T) {
+	h := harness.New(t)
+	h.OK(`{createIndexes: "c", indexes: [{key: {x: 1}, name: "x_1", expireAfterSeconds: 0}]}`)
+	batch := `{insert: "c", documents: [` + strings.TrimSuffix(strings.Repeat(`{x: {"$date": "2026-01-01T00:00:00Z"}},`, 5000), ",") + `]}`
+	var seen value.Doc
+	for seen == nil { // a pass may end between two looks
+		h.OK(batch)
+		ended := make(chan error)
+		go func() {
+			_, err := h.Svc.Monitor.RunPass(t.Context(), ttl.All)
+			ended <- err
+		}()
+		for done := false; !done; {
+			select {
+			case err := <-ended:
+				if done = true; err != nil {
+					t.Fatal(err)
+				}
+			default:
+			}
+			if list := h.Admin(`{currentOp: 1, desc: "TTLMonitor"}`).Lookup("inprog").Doc(); list.Len() > 0 {
+				seen = list.Index(0).Doc().Clone()
+			}
+			if own := h.Admin(`{currentOp: 1, $ownOps: true, desc: "TTLMonitor"}`).Lookup("inprog").Doc(); own.Len() > 0 {
+				t.Errorf("among the client's own: %s", own)
+			}
+		}
+	}
+	for name, want := range map[string]string{"op": `"remove"`, "ns": `"test.c"`, "active": "true", "effectiveUsers": `[ { user: "__system", db: "local" } ]`} {
+		if got := seen.Lookup(name).String(); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
 }

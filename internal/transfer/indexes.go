@@ -58,6 +58,8 @@ func (c *restored) indexes() (list []value.Value) {
 			case "ns", "v":
 			case "key":
 				b.Document("key", key)
+			case "expireAfterSeconds":
+				b.Append(name, c.seconds(spec, field))
 			default:
 				b.Append(name, field)
 			}
@@ -68,6 +70,16 @@ func (c *restored) indexes() (list []value.Value) {
 		list = append(list, value.Document(b.Doc()))
 	}
 	return list
+}
+
+// seconds repairs NaN, which servers before 5.0 took, and by which they removed nothing:
+// the result is what listIndexes of later servers shows instead.
+func (c *restored) seconds(spec value.Doc, v value.Value) value.Value {
+	if !v.IsNaN() {
+		return v
+	}
+	c.d.notice("%s: expireAfterSeconds of the index %s is NaN: it is restored as %d; collMod changes it", c.ns(), spec.Lookup("name"), math.MaxInt32)
+	return value.Int32(math.MaxInt32)
 }
 
 // convertKey makes the key of an index valid that a server before 3.4 took: values that

@@ -30,6 +30,7 @@ func TestIndexesOfOldServers(t *testing.T) {
 			`{ a: 1 }, { b: 1 }, { c: 1, d: 1, e: -1.5, f: 1, g: "hashed" }`, ""},
 		{"the same after the conversion", `{"v":1,"key":{"a":1},"name":"a"},{"v":1,"key":{"a":"x"},"name":"x"},{"v":1,"key":{"a":true},"name":"b"}`, legacy, `{ a: 1 }`, `app.c: the index "x"`},
 		{"milliseconds by mistake", `{"v":2,"key":{"a":1},"name":"a","expireAfterSeconds":2592000000},{"v":2,"key":{"b":1},"name":"b"}`, nil, `{ b: 1 }`, "expireAfterSeconds"},
+		{"NaN, as servers before 5.0 took it", `{"v":2,"key":{"a":1},"name":"a","expireAfterSeconds":{"$numberDouble":"NaN"}}`, nil, `{ a: 1 } 2147483647`, ""},
 		{"not wanted", `{"v":2,"key":{"a":1},"name":"a"}`, none, "", ""},
 	} {
 		s := still(t)
@@ -46,7 +47,11 @@ func TestIndexesOfOldServers(t *testing.T) {
 		var keys []string
 		for v := range s.run(t, "app", `{listIndexes: "c"}`).Lookup("cursor").Doc().Lookup("firstBatch").Doc().Values() {
 			if v.Doc().Lookup("name").Str() != "_id_" {
-				keys = append(keys, v.Doc().Lookup("key").String())
+				key := v.Doc().Lookup("key").String()
+				if e := v.Doc().Lookup("expireAfterSeconds"); !e.IsMissing() {
+					key += " " + e.String()
+				}
+				keys = append(keys, key)
 			}
 		}
 		if got := strings.Join(keys, ", "); got != tt.want {

@@ -105,7 +105,7 @@ func complete(spec value.Doc, o ParseOptions) (value.Doc, error) {
 	if v := d.get("expireAfterSeconds"); !v.IsMissing() {
 		d.set("expireAfterSeconds", value.Int32(int32(v.SafeInt64())))
 	}
-	if isIDKey(d.get("key").Doc()) && d.get("clustered").IsMissing() {
+	if !o.Measurements && isIDKey(d.get("key").Doc()) && d.get("clustered").IsMissing() {
 		d.set("name", value.String(reserved.IDIndex))
 	}
 	if err := completeCollation(d, o); err != nil {

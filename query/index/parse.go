@@ -15,6 +15,9 @@ type ParseOptions struct {
 	// Collation is the collection's default collation in full, nil for simple. An
 	// index without a collation inherits it.
 	Collation value.Doc
+	// Measurements is true for an index on the measurements of a time series, where _id
+	// is a field like others.
+	Measurements bool
 }
 
 // Parse checks an index specification as it came from a client, completes
@@ -23,7 +26,7 @@ func Parse(spec value.Doc, o ParseOptions) (*Spec, error) {
 	if err := checkSpec(spec); err != nil {
 		return nil, mongoerr.From(err).WithPrefix("Error in specification " + spec.String())
 	}
-	if err := checkID(spec); err != nil {
+	if err := checkID(spec, o); err != nil {
 		return nil, err
 	}
 	if err := checkTTL(spec); err != nil {
@@ -267,10 +270,10 @@ var idOptions = map[string]bool{"collation": true, "name": true, "v": true, "key
 
 // checkID applies the rules for the index on _id, and refuses its name for
 // other indexes.
-func checkID(spec value.Doc) error {
+func checkID(spec value.Doc, o ParseOptions) error {
 	key := spec.Lookup("key").Doc()
 	name := spec.Lookup("name").Str()
-	if !isIDKey(key) {
+	if o.Measurements || !isIDKey(key) {
 		switch {
 		case name == reserved.IDIndex:
 			return mongoerr.Newf(mongoerr.BadValue, "The index name '_id_' is reserved for the _id index, which must have key pattern {_id: 1}, found %s", key)
@@ -295,7 +298,7 @@ func checkID(spec value.Doc) error {
 // checkIDCollation checks that the index on _id has the collation of its
 // collection.
 func checkIDCollation(full value.Doc, o ParseOptions) error {
-	if !isIDKey(full.Lookup("key").Doc()) {
+	if o.Measurements || !isIDKey(full.Lookup("key").Doc()) {
 		return nil
 	}
 	own := full.Lookup("collation").Doc()

@@ -57,6 +57,10 @@ var (
 	sessions = []string{`{drop: "queue"}`, `{create: "queue", messageQueue: {requiresSession: true}}`, `{mqSend: "queue", messages: [<<{_mq: {sessionId: "s#i"}, body: #i}>>]}`}
 	topic    = []string{`fresh: {dropDatabase: 1}`, `fresh: {create: "t", messageTopic: {}}`, `fresh: {create: "s", messageSubscription: {topic: "t", rules: [<<{name: "r#i", filter: {v: #i}}>>]}}`}
 )
+// series makes a time series; measurements at noon share a bucket.
+var series = []string{`{drop: "series"}`, `{create: "series", timeseries: {timeField: "t", metaField: "m"}}`}
+
+const noon = `{$date: "2026-01-01T12:00:00Z"}`
 
 // changingCommands change the data, or have n arguments.
 var changingCommands = []growth{
@@ -92,6 +96,7 @@ var changingCommands = []growth{
 	{name: "endSessions sessions", before: []string{`EACH {ping: 1, ` + session + `}`}, run: `admin: {endSessions: [<<{id: {$uuid: "10000000-0000-4000-8000-#u"}}>>]}`},
 	{name: "filemd5 chunks", before: []string{`{drop: "fs.chunks"}`, `{createIndexes: "fs.chunks", indexes: [{key: {files_id: 1, n: 1}, name: "x"}]}`, `{insert: "fs.chunks", documents: [<<{files_id: 1, n: #i, data: {$binary: {base64: "AAAA", subType: "00"}}}>>]}`}, run: `{filemd5: 1, root: "fs"}`},
 	{name: "find sort fields", limit: 30, run: `{find: "small", sort: {<<y#i: 1>>}, limit: 1}`},
+	{name: "find measurement", before: append(series[:2:2], `{insert: "series", documents: [{t: `+noon+`, <<y#i: 1>>, o: {<<y#i: 1>>}}, {t: `+noon+`, <<y#i: 2>>, o: {<<y#i: 2>>}}]}`), run: `{find: "series", filter: {o: {$ne: 1}}}`},
 	{name: "findAndModify calls", before: manyFresh, each: true, run: `{findAndModify: "many", query: {_id: #i}, update: {$set: {v: -1}}}`},
 	{name: "findAndModify sort", before: manyFresh, run: `{findAndModify: "many", query: {}, sort: {v: -1}, update: {$set: {v: -1}}}`},
 	{name: "findAndModify fields", before: fresh, run: `{findAndModify: "upd", query: {_id: 1}, update: {$set: {<<y#i: 1>>}}, fields: {<<z#i: 0>>}}`},
@@ -102,6 +107,8 @@ var changingCommands = []growth{
 	{name: "grantRolesToUser roles", run: `$external: {grantRolesToUser: "u0", roles: [<<{role: "r#i", db: "admin"}>>]}`, fails: true},
 	{name: "insert documents", before: []string{`{drop: "many"}`}, run: `{insert: "many", documents: [<<{_id: #i}>>]}`},
 	{name: "insert fields", before: []string{`{drop: "many"}`}, run: `{insert: "many", documents: [{<<y#i: 1>>}]}`},
+	{name: "insert measurement", before: series, run: `{insert: "series", documents: [{t: ` + noon + `, <<y#i: 1>>}, {t: ` + noon + `, <<y#i: 2>>}]}`},
+	{name: "insert measurement in parts", before: series, run: `{insert: "series", documents: [{t: ` + noon + `, o: {<<y#i: 1>>}}, {t: ` + noon + `, o: {<<y#i: 2>>}}]}`},
 	{name: "insert elements", before: []string{`{drop: "many"}`, `{createIndexes: "many", indexes: [{key: {r: 1}, name: "r"}]}`}, run: `{insert: "many", documents: [{_id: 1, r: [<<#i>>]}]}`},
 	{name: "insert words", before: []string{`{drop: "many"}`, `{createIndexes: "many", indexes: [{key: {r: "text"}, name: "r"}]}`}, run: `{insert: "many", documents: [{_id: 1, r: "<<word#i>>"}]}`},
 	{name: "insert wildcard", before: []string{`{drop: "many"}`, `{createIndexes: "many", indexes: [{key: {"$**": 1}, name: "r"}]}`}, run: `{insert: "many", documents: [{_id: 1, <<y#i: 1>>}]}`},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -35,8 +36,9 @@ type Monitor struct {
 	schedule Schedule
 	wake     chan struct{} // not empty if a condition of the sleep has changed
 
-	passing sync.Mutex // held during a pass
-	lease   lease
+	passing  sync.Mutex               // held during a pass
+	visiting atomic.Pointer[Visiting] // nil: no target is visited
+	lease    lease
 
 	mu      sync.Mutex // guards the fields below
 	sleep   sleep
@@ -71,6 +73,15 @@ func New(h Host, o Options) *Monitor {
 	m.jumps.over = sync.NewCond(&m.mu)
 	return m
 }
+
+// Visiting is the visit that a running pass is at.
+type Visiting struct {
+	Target Target
+	Since  time.Time // by the real clock
+}
+
+// Visiting returns the present visit; nil if no pass visits a target.
+func (m *Monitor) Visiting() *Visiting { return m.visiting.Load() }
 
 // Metrics returns the counters.
 func (m *Monitor) Metrics() *ttl.Metrics { return &m.metrics }

@@ -156,7 +156,9 @@ func (p *pass) visit(ctx context.Context, t Target) (more bool) {
 	}
 	began := p.m.real.Now()
 	v := &Visit{Now: p.result.At, limits: p.limits(began)}
+	p.m.visiting.Store(&Visiting{Target: t, Since: began})
 	err := t.Sweep(ctx, v)
+	p.m.visiting.Store(nil)
 	of := &p.result.ByPolicy[t.Policy()]
 	of.Took += p.m.real.Now().Sub(began)
 	of.Add(v.Removed)

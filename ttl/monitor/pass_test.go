@@ -377,6 +377,7 @@ func TestDeadLetters(t *testing.T) {
 type fakeTarget struct {
 	ttl.Removed
 	visits int
+	during func() // called by each visit, unless nil
 }
 
 func (f *fakeTarget) UUID() (id [16]byte) { return id }
@@ -385,11 +386,31 @@ func (f *fakeTarget) Policy() ttl.Policy { return ttl.Message }
 func (f *fakeTarget) String() string     { return "db.q" }
 func (f *fakeTarget) Sweep(_ context.Context, v *Visit) error {
 	f.visits++
+	if f.during != nil {
+		f.during()
+	}
 	v.Batch()
 	v.Count(f.Removed)
 	v.Yield()
 	f.Removed = ttl.Removed{}
 	return nil
+}
+
+// Visiting is the target that a pass is at, and nothing outside a pass.
+func TestVisiting(t *testing.T) {
+	h := newHost(t)
+	m, c := newTestMonitor(h)
+	q := &fakeTarget{}
+	q.during = func() {
+		if v := m.Visiting(); v == nil || v.Target != Target(q) || !v.Since.Equal(c.Now()) {
+			t.Errorf("during the visit: %+v", v)
+		}
+	}
+	h.targets = []Target{q}
+	mustPass(t, m)
+	if v := m.Visiting(); v != nil || q.visits != 1 {
+		t.Errorf("after %d visits: %+v", q.visits, v)
+	}
 }
 
 func TestOtherTargetsAndReply(t *testing.T) {

@@ -22,6 +22,9 @@ func (t *indexTarget) Policy() ttl.Policy { return t.policy }
 func (t *indexTarget) String() string     { return t.coll.Namespace.String() + " " + t.index }
 func (t *indexTarget) UUID() [16]byte     { return t.coll.UUID }
 
+// Namespace is that of the collection when it was listed.
+func (t *indexTarget) Namespace() storage.Namespace { return t.coll.Namespace }
+
 // Sweep implements Target. It reads the rules in each transaction, so that a
 // changed policy takes effect at once.
 func (t *indexTarget) Sweep(ctx context.Context, v *Visit) error {
