@@ -32,9 +32,10 @@ type target struct {
 	info   *storage.Info
 }
 
-func (t *target) Policy() ttl.Policy { return ttl.Message }
-func (t *target) UUID() [16]byte     { return t.info.UUID }
-func (t *target) String() string     { return t.info.Namespace.String() + " messages" }
+func (t *target) Policy() ttl.Policy           { return ttl.Message }
+func (t *target) UUID() [16]byte               { return t.info.UUID }
+func (t *target) Namespace() storage.Namespace { return t.info.Namespace }
+func (t *target) String() string               { return t.info.Namespace.String() + " messages" }
 
 // Sweep implements monitor.Target: it stores the new state of due messages, and
 // deletes the queue if it has been idle for too long.

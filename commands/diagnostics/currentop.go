@@ -17,7 +17,6 @@ import (
 	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/expr"
 	"github.com/duskdb/duskdb/query/match"
-	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -167,16 +166,12 @@ func describeMonitor(s *kernel.Service, now int64) value.Doc {
 	if visit == nil {
 		return nil
 	}
-	ns := ""
-	if t, ok := visit.Target.(interface{ Namespace() storage.Namespace }); ok {
-		ns = t.Namespace().String()
-	}
 	b := value.NewBuilder()
 	appendClientOf(b, nil, "local.__system")
 	running := s.Real.Now().Sub(visit.Since)
 	b.String("desc", "TTLMonitor").Bool("active", true).String("currentOpTime", observe.ISOTime(now)).
 		Int64("secs_running", int64(running/time.Second)).Int64("microsecs_running", running.Microseconds()).
-		String("op", "remove").String("ns", ns).Document("command", value.NewDoc()).Int32("numYields", 0)
+		String("op", "remove").String("ns", visit.Target.Namespace().String()).Document("command", value.NewDoc()).Int32("numYields", 0)
 	b.StartDocument("locks").End()
 	return b.Bool("waitingForLock", false).Doc()
 }

@@ -57,6 +57,7 @@ var (
 	sessions = []string{`{drop: "queue"}`, `{create: "queue", messageQueue: {requiresSession: true}}`, `{mqSend: "queue", messages: [<<{_mq: {sessionId: "s#i"}, body: #i}>>]}`}
 	topic    = []string{`fresh: {dropDatabase: 1}`, `fresh: {create: "t", messageTopic: {}}`, `fresh: {create: "s", messageSubscription: {topic: "t", rules: [<<{name: "r#i", filter: {v: #i}}>>]}}`}
 )
+
 // series makes a time series; measurements at noon share a bucket.
 var series = []string{`{drop: "series"}`, `{create: "series", timeseries: {timeField: "t", metaField: "m"}}`}
 

@@ -64,6 +64,8 @@ type Target interface {
 	String() string
 	// UUID is that of the collection.
 	UUID() [16]byte
+	// Namespace is that of the collection when it was listed.
+	Namespace() storage.Namespace
 	// Sweep removes the items that have expired at v.Now, in transactions of at
 	// most v.Batch() items each, and calls v.Yield between them, until nothing is
 	// left or the batch is 0.

@@ -382,8 +382,9 @@ type fakeTarget struct {
 
 func (f *fakeTarget) UUID() (id [16]byte) { return id }
 
-func (f *fakeTarget) Policy() ttl.Policy { return ttl.Message }
-func (f *fakeTarget) String() string     { return "db.q" }
+func (f *fakeTarget) Policy() ttl.Policy           { return ttl.Message }
+func (f *fakeTarget) Namespace() storage.Namespace { return storage.Namespace{} }
+func (f *fakeTarget) String() string               { return "db.q" }
 func (f *fakeTarget) Sweep(_ context.Context, v *Visit) error {
 	f.visits++
 	if f.during != nil {

@@ -22,7 +22,7 @@ func (t *indexTarget) Policy() ttl.Policy { return t.policy }
 func (t *indexTarget) String() string     { return t.coll.Namespace.String() + " " + t.index }
 func (t *indexTarget) UUID() [16]byte     { return t.coll.UUID }
 
-// Namespace is that of the collection when it was listed.
+// Namespace implements Target.
 func (t *indexTarget) Namespace() storage.Namespace { return t.coll.Namespace }
 
 // Sweep implements Target. It reads the rules in each transaction, so that a
