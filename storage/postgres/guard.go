@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage/internal/kvshared"
 )
 
@@ -72,22 +73,50 @@ func (s *store) drop() {
 	s.turns.drop()
 }
 
-// lockTime is how long a commit waits for the lock of the head before it looks for a
-// connection that has it and does nothing.
-const lockTime = 9 * time.Second
+// tableTime is how long a commit waits for a lock before it finds out whether that is of a
+// table, and lockTime before it looks for a connection that has the lock of the head and does
+// nothing.
+const (
+	tableTime = 2 * time.Second
+	lockTime  = 9 * time.Second
+)
 
-// impatient looks after a connection that waits for the lock, until done is called.
+// impatient looks after a connection that waits for a lock, until done is called.
 func (s *store) impatient(session uint32) (done func()) {
-	ctx, end := context.WithTimeout(s.life, lockTime)
-	stop := context.AfterFunc(ctx, func() {
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	waiting, end := context.WithCancel(s.life)
+	soon, endSoon := context.WithTimeout(waiting, tableTime)
+	stop := context.AfterFunc(soon, func() {
+		if !errors.Is(soon.Err(), context.DeadlineExceeded) {
+			return
+		}
+		if s.waitsForTable(session) {
+			s.yield()
+		}
+		select {
+		case <-clock.System().After(lockTime - tableTime):
 			s.dislodge(session)
+		case <-waiting.Done():
 		}
 	})
 	return func() {
 		stop()
+		endSoon()
 		end()
 	}
+}
+
+// waitsForTable reports whether a connection waits for the lock of a table or index.
+func (s *store) waitsForTable(session uint32) (waits bool) {
+	ctx, end := context.WithTimeout(s.life, lifetime)
+	defer end()
+	c, err := s.dial(ctx)
+	if err != nil {
+		return false
+	}
+	defer c.close()
+	c.simple(`select 1 from pg_locks where not granted and locktype = 'relation' and pid = ` + strconv.Itoa(int(session)))
+	err = c.run(ctx, func(int, [][]byte) error { waits = true; return nil })
+	return waits && err == nil
 }
 
 // dislodge ends the connections that another one waits for, if their servers have

@@ -23,7 +23,8 @@ type store struct {
 	config  *pgconn.Config
 	pool    *pool         // connections for reads
 	turns   *pool         // connections for commits
-	holds   chan struct{} // a token for each snapshot that is held
+	holds   chan struct{} // a token for each snapshot that is held, and each connection beyond the pool
+	held    held          // the connections of the snapshots
 	sizes   sizes
 	metrics metrics
 
@@ -53,8 +54,8 @@ func openStore(ctx context.Context, opts Options) (*store, error) {
 		return nil, err
 	}
 	s := &store{opts: opts, config: config, id: uuid.NewString(), holds: make(chan struct{}, opts.Snapshots)}
-	s.pool = newPool(s.opts.PoolSize, s.connect)
-	s.turns = newPool(1, s.connectWriter)
+	s.pool = newPool(s.opts.PoolSize, s.holds, s.connect)
+	s.turns = newPool(1, nil, s.connectWriter)
 	config.ValidateConnect = s.validate
 	s.pool.metrics, s.turns.metrics = &s.metrics, &s.metrics
 	s.members, s.time = newMembers(s), newClock(opts.Clock)
@@ -97,6 +98,14 @@ const planner = `set enable_seqscan = off; set enable_hashjoin = off; set enable
 // keepAlive makes the database notice that a server is gone without a word.
 const keepAlive = `set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3`
 
+// lockTimeout and writerLockTimeout are how long a statement waits for a lock. A reader waits
+// only if somebody wants a table for himself; a writer also for the head, as long as it takes to
+// find out that whoever has it is gone (lockTime).
+const (
+	lockTimeout       = `set lock_timeout = '2s'`
+	writerLockTimeout = `set lock_timeout = '12s'`
+)
+
 // connect opens a connection for the pool.
 func (s *store) connect(ctx context.Context) (*conn, error) {
 	c, err := s.dial(ctx)
@@ -124,6 +133,7 @@ func (s *store) connectWriter(ctx context.Context) (*conn, error) {
 	for _, sql := range []string{
 		fmt.Sprintf("set idle_in_transaction_session_timeout = %d", s.opts.Silence.Milliseconds()),
 		"set default_transaction_isolation = 'read committed'",
+		writerLockTimeout,
 	} {
 		c.query(sql)
 		_ = c.run(ctx, nil) // a database may refuse a setting
@@ -154,7 +164,7 @@ func (c *conn) learnWhole(ctx context.Context) error {
 
 // settings sets what a database may not have.
 func (c *conn) settings(ctx context.Context) error {
-	for _, sql := range []string{planner, keepAlive} {
+	for _, sql := range []string{planner, keepAlive, lockTimeout} {
 		c.query(sql)
 		_ = c.run(ctx, nil) // a database may refuse a setting
 		if c.broken != nil {
@@ -181,7 +191,12 @@ func (s *store) explain(ctx context.Context, err error) error {
 	switch {
 	case errors.As(err, &pe):
 		switch pe.Code {
-		case "40001", "40P01", "55P03":
+		case lockNotAvailable:
+			if pe.Where == "" { // of a table; that of a row says which
+				s.yield()
+			}
+			return fmt.Errorf("%w: somebody outside keeps a lock: %w", storage.ErrUnavailable, err)
+		case "40001", "40P01":
 			return fmt.Errorf("%w: %w", kvshared.ErrAgain, err)
 		case "53100":
 			return fmt.Errorf("%w: %w", syscall.ENOSPC, err)
@@ -301,13 +316,13 @@ func (s *store) Compact(ctx context.Context) error {
 	}
 	commands := []string{"vacuum kv"}
 	if size < smallTable {
-		commands = []string{"set lock_timeout = '100ms'", "vacuum full kv", "reset lock_timeout", "vacuum kv"}
+		commands = []string{"set lock_timeout = '100ms'", "vacuum full kv", lockTimeout, "vacuum kv"}
 	}
 	for _, command := range commands {
 		l.query(command)
-		err := s.explain(ctx, l.run(ctx, nil))
-		if err != nil && !errors.Is(err, kvshared.ErrAgain) { // an open transaction reads the table
-			return err
+		err := l.run(ctx, nil)
+		if err != nil && !isLockTimeout(err) { // an open transaction reads the table
+			return s.explain(ctx, err)
 		}
 	}
 	return nil

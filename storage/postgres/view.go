@@ -73,6 +73,9 @@ func (v *view) begin(ctx context.Context, r *kvshared.Request) (reply *kvshared.
 			v.lost = true
 			return nil, v.s.explain(ctx, err)
 		}
+		if v.held {
+			v.s.held.add(v.l.conn)
+		}
 	}
 	floor := v.s.newest.Load()
 	if v.name != "" {
@@ -89,8 +92,8 @@ func (v *view) begin(ctx context.Context, r *kvshared.Request) (reply *kvshared.
 	switch {
 	case err != nil:
 		v.begun = false
-		v.lost = v.l.broken != nil
-		if v.lost {
+		v.lost = v.l.broken != nil || isLockTimeout(err)
+		if v.l.broken != nil {
 			v.s.drop()
 		}
 	case v.head.Catalog > v.catalog:
@@ -205,6 +208,7 @@ func (v *view) Close() {
 	}
 	v.ended = true
 	if v.held {
+		v.s.held.remove(v.l.conn)
 		<-v.s.holds
 	}
 	v.giveBack()

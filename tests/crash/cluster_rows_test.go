@@ -27,6 +27,7 @@ func TestCluster(t *testing.T) {
 		"Expiry":       testClusterExpiry,
 		"Invisible":    testClusterInvisible,
 		"Sessions":     testClusterSessions,
+		"Snapshots":    testClusterSnapshots,
 		"Consumers":    testClusterConsumers,
 		"Wake":         testClusterWake,
 	} {

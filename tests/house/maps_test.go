@@ -212,6 +212,7 @@ var boundedMaps = map[string]string{
 	"query/script.Engine.functions":                 "maxFunctions and maxSource, then it begins again",
 	"query/script.Operation.handles":                "the functions of one command",
 	"commands/session.Snapshots.readers":            "a session is taken out when it does something else, or ends",
+	"storage/postgres.held.conns":                   "the snapshots that are open, of a bounded number",
 	"queue.Broker.queues":                           "forgotten when the queue is dropped, here or elsewhere",
 	"queue.Changes.more":                            "the queues of one transaction",
 	"queue.unit":                                    "the queues that one transaction has opened",
