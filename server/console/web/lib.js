@@ -172,14 +172,10 @@ export const families = {
   clustered: 'clustered',
   timeseries: 'time series',
   documentTtl: 'document TTL',
-  messageQueue: 'queue',
+  messageQueue: 'messages',
 };
-export const chip = (policy, extra) =>
-  el(
-    'span',
-    { class: `chip p-${policy}` },
-    el('span', {}, families[policy] ?? policy, extra ? ` ${extra}` : ''),
-  );
+export const chip = (policy, extra, word = families[policy] ?? policy) =>
+  el('span', { class: `chip p-${policy}` }, el('span', {}, word, extra ? ` ${extra}` : ''));
 // removes reports whether the events of a policy remove something; ends of locks do not.
 export const removes = p => p.lane !== 'lock' && p.lane !== 'schedule';
 
@@ -278,6 +274,16 @@ export function ask(title, content, okText, ok, danger) {
   document.body.append(d);
   d.showModal();
 }
+
+// pager turns the pages of a list. Without a function there is no page on that side.
+export const pager = (back, text, on) =>
+  el(
+    'div',
+    { class: 'row' },
+    button('Previous', () => back(), { disabled: !back }),
+    el('span', { class: 'muted small' }, text),
+    button('Next', () => on(), { disabled: !on }),
+  );
 
 // tabs makes the tabs of one page; arrows move between them.
 export function tabs(label, names, current, choose) {
