@@ -340,6 +340,19 @@ async function sessions(page) {
     await says(page, '[role=tabpanel]', 'message id once');
     await run('try', { mqSend: 'chats', messages: [message('ben', 5)] });
   });
+  await check('of several messages each is settled for itself', async () => {
+    await run('try', { mqSend: 'jobs', messages: [{ task: 'kept' }, { task: 'gone' }] });
+    await go(page, '#/queue/try/jobs');
+    await press(page, 'Receive one');
+    await says(page, '[role=tabpanel]', 'Complete');
+    await press(page, 'Receive one');
+    await page.page.waitForSelector('button[aria-label="Abandon all 2"]');
+    await run('try', { delete: 'jobs', deletes: [{ q: { task: 'gone' }, limit: 1 }] });
+    await page.click('button[aria-label="Abandon all 2"]');
+    await says(page, 'main [role=status]', '1 message abandoned');
+    await says(page, 'main .card > [role=alert]', '1 not abandoned: The lock supplied is invalid.');
+    await run('try', { mqPurge: 'jobs' });
+  });
 }
 
 async function live(page) {
@@ -521,12 +534,19 @@ async function keyboard(page) {
     await tabTo(page, 'Active');
     await press('ArrowLeft');
     await page.page.waitForFunction(() => document.activeElement?.id === 'tab-sessions');
+    const onTab = () => page.page.waitForFunction(() => document.activeElement?.id === 'tab-sessions');
     await tabTo(page, 'Accept the session ben');
     await press('Enter');
     await says(page, 'main .note', 'You hold the session ben');
+    await onTab();
+    await keys.down('Shift'); await press('Tab', 'Tab'); await keys.up('Shift');
+    await press('Enter'); // Renew
+    await says(page, 'main [role=status]', 'held for longer');
+    assert.equal(await page.page.evaluate(() => document.activeElement.innerText), 'Renew');
     await tabTo(page, 'Release');
     await press('Enter');
     await page.page.waitForFunction(() => document.querySelector('main .note').hidden);
+    await onTab();
   });
   await check('keys alone, expirations, passes, the colours and the overview', async () => {
     await follow('Live', 'Live');

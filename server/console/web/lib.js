@@ -227,26 +227,32 @@ export function table(heads, rows, caption) {
   );
 }
 
-// button runs an action, and shows its error beside it.
+// button runs an action, and shows its error beside it. Meanwhile it does nothing, but is not
+// disabled: that would take the focus from it.
 export function button(text, act, props = {}) {
   const b = el('button', { type: 'button', ...props }, text);
   b.addEventListener('click', async () => {
-    b.disabled = true;
+    if (b.ariaDisabled) return;
+    const box = b.closest('.card, dialog, .clock, main'), // the action may draw the button anew
+      focused = document.activeElement === b;
+    b.ariaDisabled = 'true';
+    box.querySelector(':scope > .note.bad')?.remove();
     try {
       await act(b);
     } catch (e) {
       say(e.message);
-      alertIn(b, e);
+      box.append(failure(e));
     } finally {
-      b.disabled = false;
+      b.ariaDisabled = null;
+      if (focused && document.activeElement === document.body) goOn();
     }
   });
   return b;
 }
-function alertIn(near, e) {
-  const box = near.closest('.card, dialog, .clock, main');
-  box.querySelector(':scope > .note.bad')?.remove();
-  box.append(failure(e));
+// goOn gives the focus to what is near a control that is gone.
+function goOn() {
+  const near = document.querySelector('main [role=tab][aria-selected=true]');
+  (near ?? document.getElementById('main')).focus({ preventScroll: true });
 }
 
 // ask opens a dialog; the result of ok, if it does not fail, closes it.

@@ -25,11 +25,12 @@ import { sessions } from './sessions.js';
 import { subscriptions, rules } from './topic.js';
 import { edit, resubmitAll, purge, send } from './dialogs.js';
 
-// about reads what a collection is; who may not list collections sees a queue.
-const about = (db, name) =>
+// about reads what a collection is, or keeps to what it was: for who may not list collections
+// it is a queue.
+const about = (db, name, was = { kind: 'queue' }) =>
   entities(db, [name]).then(
     found => found.get(name),
-    () => ({ kind: 'queue' }),
+    () => was,
   );
 
 // kept are the states of messages that something has: a topic keeps scheduled ones alone.
@@ -100,7 +101,7 @@ export async function queue(db, name, which, number) {
         admin({ hello: 1 }),
         run(db, { mqStats: name }),
         topic ? undefined : oldest(db, name),
-        about(db, name),
+        about(db, name, e),
       ]);
       state.now = ms(now.localTime);
       e = is ?? e;
