@@ -3,7 +3,7 @@ import { el, run, admin, state, ms, date, button, path, say } from './lib.js';
 const db = 'try';
 const now = async () => ms((await admin({ hello: 1 })).localTime);
 
-// cards are examples of the README, each with its steps.
+// cards are examples, each with its steps.
 const cards = [
   [
     'A TTL index, as in MongoDB',
