@@ -113,7 +113,7 @@ export async function queue(db, name, which, number) {
       }
       fill(numbers, stats(e, s, first));
       await more?.show(topic ? s.subscriptions : e.rules);
-      await (tab === 'sessions' ? session.show(list) : showMessages(tab));
+      await (tab === 'sessions' ? session.show(list, () => tab === 'sessions') : showMessages(tab));
     } catch (error) {
       changed(list, error.message);
       fill(list, failure(error));

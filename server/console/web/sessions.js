@@ -125,6 +125,7 @@ export function sessions({ db, name, tell, refresh }, writes, released) {
           'Accept',
           async () => {
             await accept(s.sessionId);
+            tell(`The session ${s.sessionId} was accepted.`);
             await refresh();
           },
           { 'aria-label': `Accept the session ${s.sessionId}` },
@@ -146,11 +147,12 @@ export function sessions({ db, name, tell, refresh }, writes, released) {
     },
     // check lets go of a session whose lock has ended.
     check: () => mine && ms(mine.lockedUntilUtc) <= state.now && hold(),
-    // show draws the list.
-    show: async list => {
+    // show draws the list, if it is still to be shown when it has come.
+    show: async (list, wanted) => {
       const after = befores.at(-1),
         all = (await run(db, { mqSessions: name, after, maxSessions: shown + 1 })).sessions,
         part = all.slice(0, shown);
+      if (!wanted() || after !== befores.at(-1)) return;
       if (!changed(list, ['sessions', part, mine?.sessionId])) return;
       fill(
         list,
