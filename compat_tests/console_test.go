@@ -70,6 +70,15 @@ func TestConsoleAccess(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for _, topic := range []bson.D{
+		{{Key: "create", Value: "orders"}, {Key: "messageTopic", Value: bson.D{}}},
+		{{Key: "create", Value: "talks"}, {Key: "messageSubscription", Value: bson.D{{Key: "topic", Value: "orders"}, {Key: "requiresSession", Value: true}}}},
+		{{Key: "insert", Value: "orders"}, {Key: "documents", Value: bson.A{bson.D{{Key: "_mq", Value: bson.D{{Key: "sessionId", Value: "anna"}}}}}}},
+	} {
+		if err := c.Database("shop").RunCommand(t.Context(), topic).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
 	rita := bson.D{{Key: "createUser", Value: "rita"}, {Key: "pwd", Value: "pw"}, {Key: "roles", Value: bson.A{bson.D{{Key: "role", Value: "read"}, {Key: "db", Value: "shop"}}}}}
 	if err := c.Database("admin").RunCommand(t.Context(), rita).Err(); err != nil {
 		t.Fatal(err)

@@ -202,7 +202,8 @@ func TestConsoleReadOnly(t *testing.T) {
 	b.command(200, `"ok":1`, "admin", `{"testClock": 1}`)
 	b.command(200, `"ok":1`, "admin", `{"expirationStats": 1}`)
 	b.command(200, `"code":26`, "test", `{"mqPurge": "q", "dryRun": true}`)
-	for _, command := range []string{`{"insert": "c", "documents": [{}]}`, `{"testClock": 1, "advanceSeconds": 1}`, `{"mqPurge": "q"}`, `{"mqReceive": "q"}`,
+	b.command(200, `"code":26`, "test", `{"mqSessions": "q"}`)
+	for _, command := range []string{`{"insert": "c", "documents": [{}]}`, `{"testClock": 1, "advanceSeconds": 1}`, `{"mqPurge": "q"}`, `{"mqReceive": "q"}`, `{"mqAcceptSession": "q"}`,
 		`{"aggregate": "c", "pipeline": [{"$match": {}}, {"$out": "d"}], "cursor": {}}`, `{"runExpirationPass": 1}`, `{"explain": {"delete": "c"}}`} {
 		b.command(403, "read-only", "test", command)
 	}

@@ -265,6 +265,14 @@ async function reader(page) {
     await page.click('::-p-xpath(//button[normalize-space(.)="Run"])');
     await says(page, 'main .note.bad', 'not authorized');
   }));
+  await check('sees topics and sessions, and cannot accept one', () => page.refused([403], async () => {
+    await page.page.evaluate(() => { location.hash = '#/queue/shop/orders'; });
+    await says(page, 'main table', '$Default: all messages');
+    await page.page.evaluate(() => { location.hash = '#/queue/shop/talks/sessions'; });
+    await says(page, '[role=tabpanel]', 'anna');
+    await page.click('button[aria-label="Accept the session anna"]');
+    await says(page, 'main .note.bad', 'not authorized');
+  }));
   await check('the pages that need more rights say so', () => page.refused([400, 403], async () => {
     await page.page.evaluate(() => { location.hash = '#/passes'; });
     await says(page, 'main', 'not authorized');

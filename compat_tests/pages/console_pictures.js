@@ -38,6 +38,20 @@ async function fill() {
   await run('orders', { mqSend: 'mails', messages: Array.from({ length: 9 }, (_, i) => ({ to: `customer ${i}` })) });
 }
 
+// A topic with three subscriptions, one of them with sessions.
+async function topics() {
+  const rule = (name, filter, action) => ({ name, filter, ...(action && { action }) });
+  const subscribe = (name, options) => run('orders', { create: name, messageSubscription: { topic: 'parcels', ...options } });
+  await run('orders', { create: 'parcels', messageTopic: { defaultMessageTimeToLive: 'P1D', requiresDuplicateDetection: true } });
+  await subscribe('tracking', {});
+  await subscribe('customs', { deadLetteringOnMessageExpiration: true, rules: [rule('abroad', { country: { $nin: ['DE', 'AT'] } }, { $set: { checked: false } }), rule('dear', { value: { $gt: 1000 }, country: 'AT' })] });
+  await subscribe('couriers', { requiresSession: true, forwardDeadLetteredMessagesTo: 'mails', rules: [rule('near', { country: { $in: ['DE', 'AT'] } })] });
+  const parcel = i => ({ country: ['DE', 'AT', 'FR', 'JP'][i % 4], value: 50 * random(40), _mq: { sessionId: ['Anna', 'Ben', 'Carla'][i % 3], messageId: `parcel-${i}`, ...(i > 20 ? { scheduledEnqueueTimeUtc: at(1800 + 600 * i) } : {}) } });
+  await run('orders', { mqSend: 'parcels', messages: Array.from({ length: 24 }, (_, i) => parcel(i)) });
+  const { session } = await run('orders', { mqAcceptSession: 'couriers' });
+  await run('orders', { mqSetSessionState: 'couriers', sessionToken: session.sessionToken, state: { delivered: 4 } });
+}
+
 async function later() {
   for (let i = 0; i < 5; i++) await run('admin', { testClock: 1, advanceSeconds: 60 });
   const { messages: [m] } = await run('orders', { mqReceive: 'invoices', mode: 'peekLock' });
@@ -46,7 +60,7 @@ async function later() {
   await run('shop', { insert: 'carts', documents: Array.from({ length: 12 }, (_, i) => ({ _id: `late-${i}`, customer: 'ben', items: 1, touched: at(-3600) })) }); // overdue
 }
 
-const pages = [['overview', '#/'], ['collection', '#/collection/web/sessions'], ['queues', '#/queues'], ['queue', '#/queue/orders/invoices/deadLettered'], ['live', '#/live'], ['passes', '#/passes'], ['try', '#/try']];
+const pages = [['overview', '#/'], ['collection', '#/collection/web/sessions'], ['queues', '#/queues'], ['queue', '#/queue/orders/invoices/deadLettered'], ['topic', '#/queue/orders/parcels'], ['sessions', '#/queue/orders/couriers/sessions'], ['live', '#/live'], ['passes', '#/passes'], ['try', '#/try']];
 
 // show opens a page anew and waits until it stands.
 async function show(page, hash) {
@@ -75,6 +89,7 @@ async function main() {
     await run('admin', { testClock: 1, freeze: true });
     await fill();
     await later();
+    await topics();
     for (const [name, hash] of pages) {
       await page.setViewport({ width: 1440, height: 900 });
       await show(page, hash);

@@ -20,9 +20,10 @@ var allowed = map[string]kind{
 	"create": writes, "createIndexes": writes, "currentOp": reads, "dbStats": reads, "delete": writes, "distinct": reads,
 	"drop": writes, "dropIndexes": writes, "expirationStats": reads, "explain": reads, "explainExpiry": reads, "find": reads,
 	"getLog": reads, "getMore": reads, "getParameter": reads, "hello": reads, "insert": writes, "killCursors": reads,
-	"listCollections": reads, "listDatabases": reads, "listIndexes": reads, "mqAbandon": writes, "mqCancelScheduled": writes,
-	"mqComplete": writes, "mqDeadLetter": writes, "mqDefer": writes, "mqPeek": reads, "mqPurge": writes, "mqReceive": writes,
-	"mqRenewLock": writes, "mqResubmit": writes, "mqSend": writes, "mqStats": reads, "ping": reads, "runExpirationPass": writes,
+	"listCollections": reads, "listDatabases": reads, "listIndexes": reads, "mqAbandon": writes, "mqAcceptSession": writes,
+	"mqCancelScheduled": writes, "mqComplete": writes, "mqDeadLetter": writes, "mqDefer": writes, "mqPeek": reads, "mqPurge": writes,
+	"mqReceive": writes, "mqReleaseSession": writes, "mqRenewLock": writes, "mqRenewSession": writes, "mqResubmit": writes,
+	"mqSend": writes, "mqSessions": reads, "mqSetSessionState": writes, "mqStats": reads, "ping": reads, "runExpirationPass": writes,
 	"serverStatus": reads, "testClock": writes, "top": reads, "update": writes,
 }
 

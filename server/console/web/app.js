@@ -2,7 +2,8 @@
 import { el, fill, state, post, greet, token, failure, button, admin, ms, say } from './lib.js';
 import { overview } from './overview.js';
 import { collection } from './collection.js';
-import { queues, queue } from './queues.js';
+import { queues } from './queues.js';
+import { queue } from './queue.js';
 import { live, moved } from './live.js';
 import { passes } from './passes.js';
 import { tryIt } from './tryit.js';

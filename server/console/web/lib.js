@@ -172,14 +172,10 @@ export const families = {
   clustered: 'clustered',
   timeseries: 'time series',
   documentTtl: 'document TTL',
-  messageQueue: 'queue',
+  messageQueue: 'messages',
 };
-export const chip = (policy, extra) =>
-  el(
-    'span',
-    { class: `chip p-${policy}` },
-    el('span', {}, families[policy] ?? policy, extra ? ` ${extra}` : ''),
-  );
+export const chip = (policy, extra, word = families[policy] ?? policy) =>
+  el('span', { class: `chip p-${policy}` }, el('span', {}, word, extra ? ` ${extra}` : ''));
 // removes reports whether the events of a policy remove something; ends of locks do not.
 export const removes = p => p.lane !== 'lock' && p.lane !== 'schedule';
 
@@ -231,26 +227,32 @@ export function table(heads, rows, caption) {
   );
 }
 
-// button runs an action, and shows its error beside it.
+// button runs an action, and shows its error beside it. Meanwhile it does nothing, but is not
+// disabled: that would take the focus from it.
 export function button(text, act, props = {}) {
   const b = el('button', { type: 'button', ...props }, text);
   b.addEventListener('click', async () => {
-    b.disabled = true;
+    if (b.ariaDisabled) return;
+    const box = b.closest('.card, dialog, .clock, main'), // the action may draw the button anew
+      focused = document.activeElement === b;
+    b.ariaDisabled = 'true';
+    box.querySelector(':scope > .note.bad')?.remove();
     try {
       await act(b);
     } catch (e) {
       say(e.message);
-      alertIn(b, e);
+      box.append(failure(e));
     } finally {
-      b.disabled = false;
+      b.ariaDisabled = null;
+      if (focused && document.activeElement === document.body) goOn();
     }
   });
   return b;
 }
-function alertIn(near, e) {
-  const box = near.closest('.card, dialog, .clock, main');
-  box.querySelector(':scope > .note.bad')?.remove();
-  box.append(failure(e));
+// goOn gives the focus to what is near a control that is gone.
+function goOn() {
+  const near = document.querySelector('main [role=tab][aria-selected=true]');
+  (near ?? document.getElementById('main')).focus({ preventScroll: true });
 }
 
 // ask opens a dialog; the result of ok, if it does not fail, closes it.
@@ -278,6 +280,16 @@ export function ask(title, content, okText, ok, danger) {
   document.body.append(d);
   d.showModal();
 }
+
+// pager turns the pages of a list. Without a function there is no page on that side.
+export const pager = (back, text, on) =>
+  el(
+    'div',
+    { class: 'row' },
+    button('Previous', () => back(), { disabled: !back }),
+    el('span', { class: 'muted small' }, text),
+    button('Next', () => on(), { disabled: !on }),
+  );
 
 // tabs makes the tabs of one page; arrows move between them.
 export function tabs(label, names, current, choose) {

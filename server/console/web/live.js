@@ -15,6 +15,7 @@ import {
   button,
 } from './lib.js';
 import { follow } from './follow.js';
+import { kindChip } from './entities.js';
 
 const most = 200; // events on the page
 const frame = 50; // events that the server sends at a time; of more it sends the newest and the count
@@ -118,7 +119,9 @@ function event(e) {
     el(
       'div',
       {},
-      chip(x.policy, x.index),
+      x.policy === 'messageQueue' && coll
+        ? kindChip(`${db}.${coll}`, x.index)
+        : chip(x.policy, x.index),
       el(
         'a',
         { href: path(x.policy === 'messageQueue' ? 'queue' : 'collection', db ?? '', coll ?? '') },
@@ -133,22 +136,27 @@ function event(e) {
   );
 }
 
-// moved leads to a document that has expired and was kept: to the dead letters of its queue
-// or to the collection into which those of its collection move.
+// moved leads to a document that has expired and was kept: to the collection into which those
+// of its collection move, to the dead letters of its queue, or to where these are forwarded.
 export async function moved(db, coll, id) {
-  const [info] = (await run(db, { listCollections: 1, filter: { name: coll } })).cursor.firstBatch;
-  const to = info?.options.onExpire?.deadLetterTo;
-  if (to) return go('collection', db, to, id);
-  const dead = `${coll}.deadletterqueue`,
-    [message] = (await run(db, { find: dead, filter: { _id: JSON.parse(id) }, limit: 1 })).cursor
-      .firstBatch;
-  return message
-    ? go('queue', db, coll, 'deadLettered', String(num(message._mq.sequenceNumber)))
-    : empty(
-        'This message is not a dead letter any more. ',
-        el('a', { href: path('queue', db, coll) }, 'Show the queue'),
-        '.',
-      );
+  const { messageQueue, messageSubscription, onExpire } = await options(db, coll);
+  if (onExpire?.deadLetterTo) return go('collection', db, onExpire.deadLetterTo, id);
+  const on = (messageQueue ?? messageSubscription)?.forwardDeadLetteredMessagesTo;
+  const places = [[`${coll}.deadletterqueue`, coll, 'deadLettered'], on && [on, on, 'active']];
+  for (const [from, to, state] of places.filter(Boolean)) {
+    const find = { find: from, filter: { _id: JSON.parse(id) }, limit: 1 },
+      [message] = (await run(db, find)).cursor.firstBatch;
+    if (message) return go('queue', db, to, state, String(num(message._mq.sequenceNumber)));
+  }
+  return empty(
+    'This message is not a dead letter any more. ',
+    el('a', { href: path('queue', db, on ?? coll) }, 'Show the queue'),
+    '.',
+  );
+}
+async function options(db, name) {
+  const { cursor } = await run(db, { listCollections: 1, filter: { name } });
+  return cursor.firstBatch[0]?.options ?? {};
 }
 function go(...parts) {
   location.replace(path(...parts));

@@ -25,6 +25,7 @@ import {
 import { also, refresh, watch, picker, parts } from './outlook.js';
 import { timeline } from './charts.js';
 import { tryIt } from './tryit.js';
+import { kindChip } from './entities.js';
 
 const shown = 100; // collections of a page of the table
 
@@ -83,7 +84,11 @@ export async function overview() {
       'div',
       {},
       el('h1', {}, 'What expires, and when'),
-      el('p', { class: 'muted' }, 'All collections, queues and time series of this server.'),
+      el(
+        'p',
+        { class: 'muted' },
+        'All collections, queues, topics and time series of this server.',
+      ),
     ),
     stats,
     el(
@@ -269,7 +274,9 @@ function rows(part) {
         el(
           'span',
           {},
-          [...new Set(p.map(x => x.policy))].map(x => chip(x)),
+          [...new Set(p.map(x => x.policy))].map(x =>
+            x === 'messageQueue' ? kindChip(c.ns) : chip(x),
+          ),
         ),
         count(sum('pending')),
         el('span', { class: sum('overdue') ? 'bad' : '' }, count(sum('overdue'))),

@@ -3,7 +3,7 @@ import { el, run, admin, state, ms, date, button, path, say } from './lib.js';
 const db = 'try';
 const now = async () => ms((await admin({ hello: 1 })).localTime);
 
-// cards are examples of the README, each with its steps.
+// cards are examples, each with its steps.
 const cards = [
   [
     'A TTL index, as in MongoDB',
@@ -74,7 +74,31 @@ const cards = [
       await run(db, { mqSend: 'jobs', messages: [{ task: 'resize' }, { task: 'crop' }] });
     },
   ],
+  [
+    'A topic with two subscriptions',
+    'Each subscription gets the messages that its rules select, and lets them expire by itself.',
+    'orders',
+    [
+      'db.createCollection("orders", {messageTopic: {defaultMessageTimeToLive: "PT20M"}})',
+      'db.createCollection("bills", {messageSubscription: {topic: "orders"}})',
+      'db.createCollection("large", {messageSubscription: {topic: "orders", defaultMessageTimeToLive: "PT10M", rules: [{name: "large", filter: {total: {$gt: 100}}}]}})',
+      'db.orders.insertMany([{total: 20}, {total: 300}])',
+    ],
+    async () => {
+      const topic = 'orders',
+        rules = [{ name: 'large', filter: { total: { $gt: 100 } } }];
+      await make({ create: topic, messageTopic: { defaultMessageTimeToLive: 'PT20M' } });
+      await make({ create: 'bills', messageSubscription: { topic } });
+      await make({
+        create: 'large',
+        messageSubscription: { topic, defaultMessageTimeToLive: 'PT10M', rules },
+      });
+      await run(db, { mqSend: topic, messages: [{ total: 20 }, { total: 300 }] });
+    },
+  ],
 ];
+
+const queues = ['jobs', 'orders']; // the examples that are no ordinary collections
 
 async function make(command) {
   await run(db, command);
@@ -123,7 +147,7 @@ export function tryIt(first) {
               await act();
               say(`${title}: done`);
               dispatchEvent(new Event('clockmoved'));
-              location.hash = path(name === 'jobs' ? 'queue' : 'collection', db, name);
+              location.hash = path(queues.includes(name) ? 'queue' : 'collection', db, name);
             },
             { class: 'primary', disabled: state.session.readOnly },
           ),
