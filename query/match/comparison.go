@@ -266,7 +266,7 @@ func parseIn(p *parser, path value.Path, _ value.Doc, e element) (Node, error) {
 	for it.Next() {
 		v := it.Value()
 		switch {
-		case isOperatorDoc(v, false):
+		case IsCondition(v):
 			return nil, mongoerr.New(mongoerr.BadValue, "cannot nest $ under $in")
 		case v.Kind() == value.KindUndefined:
 			return nil, mongoerr.New(mongoerr.BadValue, "InMatchExpression equality cannot be undefined")
