@@ -112,8 +112,8 @@ func appendShellBinary(dst []byte, v Value) []byte {
 	return append(dst, ')')
 }
 
-// FormatDouble prints a double as mongod does in messages: 1.0, 0.1, 1e+20,
-// nan, inf.
+// FormatDouble prints a double as mongod does in messages: with 16 digits, and .0 if nothing
+// else shows that it is a double: 1.0, 0.1, 1234567.0, 1e+20, nan, inf.
 func FormatDouble(f float64) string {
 	switch {
 	case math.IsNaN(f):
@@ -124,8 +124,9 @@ func FormatDouble(f float64) string {
 		}
 		return "inf"
 	}
-	if f == math.Trunc(f) && math.Abs(f) < 1e15 {
-		return strconv.FormatFloat(f, 'f', 1, 64)
+	s := strconv.FormatFloat(f, 'g', 16, 64)
+	if strings.ContainsAny(s, ".e") {
+		return s
 	}
-	return strconv.FormatFloat(f, 'g', -1, 64)
+	return s + ".0"
 }
