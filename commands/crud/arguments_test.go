@@ -115,9 +115,9 @@ var wrongArguments = []struct {
 	{`{count: "c", query: 1}`, 14, ""},
 	{`{count: "c", skip: -1}`, 2, "BSON field 'skip' value must be >= 0, actual value '-1'"},
 	{`{count: ""}`, 73, "Invalid namespace specified 'test.'"},
-	{`{distinct: "c"}`, 40414, "BSON field 'distinct.key' is missing but a required field"},
-	{`{distinct: "c", key: 1}`, 14, "BSON field 'distinct.key' is the wrong type 'int', expected type 'string'"},
-	{`{distinct: "c", key: "a", foo: 1}`, 40415, "BSON field 'distinct.foo' is an unknown field."},
+	{`{distinct: "c"}`, 40414, "BSON field 'distinctCommandRequest.key' is missing but a required field"},
+	{`{distinct: "c", key: 1}`, 14, "BSON field 'distinctCommandRequest.key' is the wrong type 'int', expected type 'string'"},
+	{`{distinct: "c", key: "a", foo: 1}`, 40415, "BSON field 'distinctCommandRequest.foo' is an unknown field."},
 	{`{distinct: "c", key: "a", query: 1}`, 14, ""},
 
 	// getMore, killCursors

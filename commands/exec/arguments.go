@@ -204,7 +204,7 @@ func (a *DistinctArgs) Canonical() canonical.Query {
 }
 
 // DistinctSpec decodes the arguments of distinct.
-var DistinctSpec = args.New[DistinctArgs]("distinct")
+var DistinctSpec = args.New[DistinctArgs]("distinctCommandRequest")
 
 // Check refuses keys and hints that no plan can be made for.
 func (a *DistinctArgs) Check() error {

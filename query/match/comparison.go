@@ -231,7 +231,7 @@ func parseCompare(op Op) fieldParser {
 
 func (p *parser) compare(op Op, path value.Path, v value.Value) (Node, error) {
 	if v.Kind() == value.KindRegex && op != OpEq {
-		return nil, mongoerr.Newf(mongoerr.BadValue, "Can't have RegEx as arg to predicate over field '%s'.", path)
+		return nil, mongoerr.Newf(mongoerr.BadValue, "Can't have RegEx as arg to non-equality predicate over field '%s'.", path)
 	}
 	if v.Kind() == value.KindUndefined {
 		return nil, mongoerr.New(mongoerr.BadValue, "cannot compare to undefined")
