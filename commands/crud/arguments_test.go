@@ -295,3 +295,18 @@ func TestRetriedBulkWrite(t *testing.T) {
 	}
 	h.Holds("c", `{_id: 1, n: 2}`)
 }
+
+// The reply of an update has its errors behind the number of documents, as mongod's parser writes
+// the fields that all writes have first.
+func TestUpdateReplyOrder(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t)
+	reply := h.RunOn("test", harness.Relaxed(`{update: "c", updates: [{q: {_id: 1}, u: {$set: {a: 1}}, upsert: true}, {q: {}, u: {$nope: {a: 1}}}]}`))
+	var names []string
+	for name := range reply.All() {
+		names = append(names, name)
+	}
+	if got := strings.Join(names, " "); !strings.HasPrefix(got, "n writeErrors upserted nModified ok") {
+		t.Error(got)
+	}
+}
