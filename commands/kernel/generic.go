@@ -141,9 +141,9 @@ func (g *Generic) readMaxTime(command string, v value.Value) error {
 		}
 		return args.WrongType(command, "maxTimeMS", v, args.NumberTypes)
 	}
-	n, err := exactInt64("maxTimeMS", v)
-	if err != nil {
-		return err
+	n, complaint := v.ExactInt64()
+	if complaint != "" {
+		return mongoerr.Newf(mongoerr.FailedToParse, "%s: maxTimeMS: %s", complaint, v)
 	}
 	switch {
 	case n < 0:
@@ -154,21 +154,6 @@ func (g *Generic) readMaxTime(command string, v value.Value) error {
 	g.MaxTimeGiven = true
 	g.MaxTime = time.Duration(n) * time.Millisecond
 	return nil
-}
-
-// exactInt64 reads a whole number that fits a long. name is the name of the field, for the
-// message.
-func exactInt64(name string, v value.Value) (int64, error) {
-	n, ok := v.AsInt64()
-	switch {
-	case ok:
-		return n, nil
-	case v.Kind() == value.KindDouble && v.IsNaN():
-		return 0, mongoerr.Newf(mongoerr.FailedToParse, "Expected an integer, but found NaN in: %s: %s", name, v)
-	case v.Kind() == value.KindDecimal || v.AsDouble() == math.Trunc(v.AsDouble()):
-		return 0, mongoerr.Newf(mongoerr.FailedToParse, "Cannot represent as a 64-bit integer: %s: %s", name, v)
-	}
-	return 0, mongoerr.Newf(mongoerr.FailedToParse, "Expected an integer: %s: %s", name, v)
 }
 
 var readPreferenceModes = map[string]bool{
