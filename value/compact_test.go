@@ -2,6 +2,7 @@ package value
 
 import (
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -50,5 +51,20 @@ func TestFormatDouble(t *testing.T) {
 		if got := FormatDouble(f); got != want {
 			t.Errorf("%v: %s, want %s", f, got, want)
 		}
+	}
+}
+
+// Abridged cuts strings, symbols and code, and binary data, where BSONElement::toString does.
+func TestAbridged(t *testing.T) {
+	long, code := strings.Repeat("°", 80), strings.Repeat("f", 80)
+	b := NewBuilder().String("s", long).String("short", long[:158]).Append("c", Code(code)).Append("b", Binary(0, make([]byte, 81))).
+		Append("b80", Binary(0, make([]byte, 80))).StartArray("l").String("", "x"+long).End()
+	want := `{ s: "` + long[:150] + `...", short: "` + long[:158] + `", c: ` + code[:70] + `..., b: BinData(0, ` + strings.Repeat("00", 70) +
+		`...), b80: BinData(0, ` + strings.Repeat("00", 80) + `), l: [ "` + ("x" + long)[:150] + `..." ] }`
+	if got := b.Doc().Abridged(); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	if whole := b.Doc().String(); strings.Contains(whole, "...") {
+		t.Error(whole)
 	}
 }

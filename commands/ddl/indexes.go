@@ -314,7 +314,7 @@ func AddIndex(c *kernel.Call, tx storage.Tx, ns storage.Namespace, spec *index.S
 	}
 	keyValue := spec.KeyValue(r.Doc, dup.Key)
 	return mongoerr.Newf(mongoerr.DuplicateKey, "Index build failed: %s: Collection %s ( %s ) :: caused by :: E11000 duplicate key error collection: %s index: %s dup key: %s",
-		session.FormatUUID(catalog.NewUUID()), ns, session.FormatUUID(coll.Info().UUID), ns, spec.Name, keyValue).
+		session.FormatUUID(catalog.NewUUID()), ns, session.FormatUUID(coll.Info().UUID), ns, spec.Name, keyValue.Abridged()).
 		WithExtra("keyPattern", value.Document(spec.Key)).WithExtra("keyValue", value.Document(keyValue))
 }
 
