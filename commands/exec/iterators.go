@@ -142,6 +142,23 @@ func atEnd(it agg.Iterator) bool {
 	return ok && e.AtEnd()
 }
 
+// Known iterates over documents that are all there: the batch that takes the last of them ends the
+// cursor, as those of mongod's commands that list things do.
+func Known(docs []value.Doc) agg.Iterator { return &known{agg.Docs(docs...), len(docs)} }
+
+type known struct {
+	agg.Iterator
+	left int // documents still to come
+}
+
+func (k *known) Next() (value.Doc, error) {
+	k.left = max(0, k.left-1)
+	return k.Iterator.Next()
+}
+
+// AtEnd reports whether all documents have been read.
+func (k *known) AtEnd() bool { return k.left == 0 }
+
 // projecting applies a find projection.
 type projecting struct {
 	src  agg.Iterator
