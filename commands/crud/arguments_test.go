@@ -105,6 +105,8 @@ var wrongArguments = []struct {
 	{`{findAndModify: "c", remove: true, update: {}}`, 9, "Cannot specify both an update and remove=true"},
 	{`{findAndModify: "c", remove: true, upsert: true}`, 9, "Cannot specify both upsert=true and remove=true "},
 	{`{findAndModify: "c", remove: true, new: true}`, 9, "Cannot specify both new=true and remove=true; 'remove' always returns the deleted document"},
+	{`{findAndModify: "c", update: {$set: {a: 1}}, arrayFilters: [1]}`, 14, "BSON field 'findAndModify.arrayFilters.0' is the wrong type 'int', expected type 'object'"},
+	{`{update: "c", updates: [{q: {}, u: {$set: {a: 1}}, arrayFilters: [{}, 1]}]}`, 14, "BSON field 'update.updates.arrayFilters.1' is the wrong type 'int', expected type 'object'"},
 	{`{findAndModify: "c", update: 1}`, 9, "Update argument must be either an object or an array"},
 	{`{findAndModify: "c", remove: true, foo: 1}`, 40415, "BSON field 'findAndModify.foo' is an unknown field."},
 	{`{findAndModify: "c", remove: true, arrayFilters: [{x: 1}]}`, 9, "Cannot specify arrayFilters and remove=true"},

@@ -161,7 +161,8 @@ func checkUpdateStatement(s *exec.UpdateStatementArgs) error {
 	if s.Multi && s.Sort != nil {
 		return mongoerr.New(mongoerr.FailedToParse, "Cannot specify sort with multi=true")
 	}
-	return nil
+	_, err := args.ArrayDocs("update.updates", "arrayFilters", s.ArrayFilters)
+	return err
 }
 
 // updateStatement runs the i-th statement of a command.
