@@ -262,7 +262,7 @@ func (p *parts) takeZone(s string, at int) (int, error) {
 	if p.zone != noZone {
 		return 0, parseError(p.in, at, "Double timezone specification")
 	}
-	if m := offsetForm().FindStringSubmatch(s); m != nil && p.hour >= 0 {
+	if m := offsetForm().FindStringSubmatch(s); m != nil {
 		hours, minutes := number(m[2]), number(m[3])
 		p.zone, p.offset = offsetZone, hours*3600+minutes*60
 		if m[1] == "-" {
