@@ -88,7 +88,7 @@ func run(s *kernel.Service, c *kernel.Call) (err error) {
 			s.Metrics.Asserts.User.Add(1)
 		}
 	}()
-	db, err := c.Generic.Read(c.Body)
+	db, err := c.Generic.Read(c.Cmd.Name, c.Body)
 	if err != nil {
 		return err
 	}

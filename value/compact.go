@@ -35,7 +35,7 @@ func appendCompact(dst []byte, v Value) []byte {
 	case KindCodeScope:
 		code, scope := v.CodeScope()
 		dst = append(append(append(dst, `CodeWScope("`...), code...), `", `...)
-		return append(appendShellDoc(dst, scope, '{', '}'), ')')
+		return append(appendShellDoc(dst, scope, '{', '}', false), ')')
 	case KindBinary:
 		dst = strconv.AppendUint(append(dst, "BinData("...), uint64(v.sub), 10)
 		return append(append(append(dst, `, "`...), strings.ToUpper(hex.EncodeToString(v.b))...), `")`...)
@@ -44,7 +44,7 @@ func appendCompact(dst []byte, v Value) []byte {
 		dst = append(append(append(dst, `DBRef("`...), ns...), `", `...)
 		return append(append(dst, id.Hex()...), ')')
 	}
-	return appendShell(dst, v)
+	return appendShell(dst, v, false)
 }
 
 func appendCompactDoc(dst []byte, d Doc, open, shut byte) []byte {

@@ -2,6 +2,7 @@ package value
 
 import (
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -35,5 +36,35 @@ func TestCompact(t *testing.T) {
 	}
 	if got := (Value{}).Compact(); got != "MISSING" {
 		t.Error(got)
+	}
+}
+
+// FormatDouble prints what C's %.16g does, with .0 where that leaves neither point nor exponent.
+func TestFormatDouble(t *testing.T) {
+	for f, want := range map[float64]string{
+		1: "1.0", math.Copysign(0, -1): "-0.0", 0.1: "0.1", 0.1 + 0.2: "0.3", 1.0 / 3: "0.3333333333333333",
+		1234567: "1234567.0", -2147483648: "-2147483648.0", 123456789.123456789: "123456789.1234568",
+		1e15: "1000000000000000.0", 1e16: "1e+16", 1e20: "1e+20", 1e-5: "1e-05", 1e-308: "9.999999999999999e-309",
+		5e-324: "4.940656458412465e-324", 2.2250738585072014e-308: "2.225073858507201e-308",
+		math.NaN(): "nan", math.Inf(1): "inf", math.Inf(-1): "-inf",
+	} {
+		if got := FormatDouble(f); got != want {
+			t.Errorf("%v: %s, want %s", f, got, want)
+		}
+	}
+}
+
+// Abridged cuts strings, symbols and code, and binary data, where BSONElement::toString does.
+func TestAbridged(t *testing.T) {
+	long, code := strings.Repeat("°", 80), strings.Repeat("f", 80)
+	b := NewBuilder().String("s", long).String("short", long[:158]).Append("c", Code(code)).Append("b", Binary(0, make([]byte, 81))).
+		Append("b80", Binary(0, make([]byte, 80))).StartArray("l").String("", "x"+long).End()
+	want := `{ s: "` + long[:150] + `...", short: "` + long[:158] + `", c: ` + code[:70] + `..., b: BinData(0, ` + strings.Repeat("00", 70) +
+		`...), b80: BinData(0, ` + strings.Repeat("00", 80) + `), l: [ "` + ("x" + long)[:150] + `..." ] }`
+	if got := b.Doc().Abridged(); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	if whole := b.Doc().String(); strings.Contains(whole, "...") {
+		t.Error(whole)
 	}
 }

@@ -41,6 +41,23 @@ func (v Value) AsInt64() (n int64, ok bool) {
 	return 0, false
 }
 
+// ExactInt64 is AsInt64 with what mongod says of any other value, but for the value itself: the
+// start of a message, or "".
+func (v Value) ExactInt64() (n int64, complaint string) {
+	n, ok := v.AsInt64()
+	switch f := v.AsDouble(); {
+	case ok:
+		return n, ""
+	case !v.IsNumber():
+		return 0, "Expected a number in"
+	case v.kind == KindDouble && math.IsNaN(f):
+		return 0, "Expected an integer, but found NaN in"
+	case v.kind == KindDouble && f < 1<<63 && f >= -(1<<63):
+		return 0, "Expected an integer"
+	}
+	return 0, "Cannot represent as a 64-bit integer"
+}
+
 // SafeInt64 converts any number as MongoDB's safeNumberLong: a double is
 // truncated toward zero, a decimal rounded to the nearest, halves to the even
 // one; clamped to the range of a long, NaN as 0.

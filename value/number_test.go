@@ -153,3 +153,22 @@ func TestAddClamped(t *testing.T) {
 		}
 	}
 }
+
+// ExactInt64 complains as mongod's parseIntegerElementToLong does, which takes a decimal whole or not
+// at all.
+func TestExactInt64(t *testing.T) {
+	for json, want := range map[string]string{
+		`5`: "", `5.0`: "", `{"$numberDecimal": "5.00"}`: "", `{"$numberLong": "-5"}`: "",
+		`"5"`: "Expected a number in", `true`: "Expected a number in",
+		`5.5`: "Expected an integer", `{"$numberDouble": "NaN"}`: "Expected an integer, but found NaN in",
+		`1e19`: "Cannot represent as a 64-bit integer", `{"$numberDouble": "-Infinity"}`: "Cannot represent as a 64-bit integer",
+		`{"$numberDecimal": "5.5"}`: "Cannot represent as a 64-bit integer", `{"$numberDecimal": "NaN"}`: "Cannot represent as a 64-bit integer",
+		`{"$numberDecimal": "1E+19"}`: "Cannot represent as a 64-bit integer",
+	} {
+		v := value.MustJSON(`{"v": ` + json + `}`).Lookup("v")
+		n, got := v.ExactInt64()
+		if got != want || want == "" && n != 5 && n != -5 {
+			t.Errorf("%s: %d %q, want %q", json, n, got, want)
+		}
+	}
+}

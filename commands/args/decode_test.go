@@ -117,7 +117,7 @@ func TestDecodeErrors(t *testing.T) {
 		{`"must": 1, "ownDoc": 1`, `TypeMismatch: Expected field ownDocto be of type object`},
 		{`"must": 1, "ownDoc": null`, `TypeMismatch: Expected field ownDocto be of type object`},
 		{`"must": 1, "array": {}`, `TypeMismatch: BSON field 'every.array' is the wrong type 'object', expected type 'array'`},
-		{`"must": 1, "ownArray": {}`, `TypeMismatch: 'ownArray' option must be specified as an array`},
+		{`"must": 1, "ownArray": {}`, `TypeMismatch: A pipeline must be an array of objects`},
 		{`"must": 1, "text": 1`, `TypeMismatch: BSON field 'every.text' is the wrong type 'int', expected type 'string'`},
 		{`"must": 1, "textP": true`, `TypeMismatch: BSON field 'every.textP' is the wrong type 'bool', expected type 'string'`},
 		{`"must": 1, "bool": 1`, `TypeMismatch: BSON field 'every.bool' is the wrong type 'int', expected type 'bool'`},

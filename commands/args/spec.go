@@ -177,7 +177,7 @@ func (f *field) skipsNull() bool {
 var ownMessages = map[string]string{
 	"object": "Expected field %sto be of type object", // sic, without a space
 	"bool":   "Field '%s' should be a boolean value, but found: %s",
-	"array":  "'%s' option must be specified as an array",
+	"array":  "A pipeline must be an array of objects",
 }
 
 // wrongType is the error for a value of a type that the field does not take.

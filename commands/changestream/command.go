@@ -19,7 +19,6 @@ func (cs *Stream) appendCommand(b *value.Builder, o *token.LogOp, kind string, d
 		b.StartDocument("ns").String("db", db).End()
 	case "rename":
 		appendNamespace(b, "ns", first.Str())
-		b.Append("to", description.Lookup("to"))
 	case token.ShardEvent:
 		appendNamespace(b, "ns", o.Op.Lookup("ns").Str())
 	default:

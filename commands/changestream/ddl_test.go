@@ -156,7 +156,7 @@ func TestStreamOfTimeSeries(t *testing.T) {
 // A stream ends with the rename of its collection, from it or to it, after
 // jstests/change_streams/metadata_notifications.js.
 func TestStreamOfTargets(t *testing.T) {
-	renamed := []string{`{"operationType": "rename", "ns": {"db": "test", "coll": "from"}, "to": {"db": "test", "coll": "c"}}`, `{"operationType": "invalidate"}`}
+	renamed := []string{`{"to": {"db": "test", "coll": "c"}, "operationType": "rename", "ns": {"db": "test", "coll": "from"}}`, `{"operationType": "invalidate"}`}
 	for name, steps := range map[string][]ddlStep{
 		"rename to it":               {{`{renameCollection: "test.from", to: "test.c"}`, renamed}},
 		"rename in its place":        {{`{create: "c"}`, nil}, {`{renameCollection: "test.from", to: "test.c", dropTarget: true}`, renamed}},

@@ -41,6 +41,9 @@ func (cs *Stream) make(o *token.LogOp) (e oplog.SharedEvent) {
 	t.Identify(o, kind, e.Key, described)
 	e.Token, e.Named = t.Encode(), t
 	b := value.NewBuilder()
+	if kind == "rename" && !o.Invalidate { // the one event that begins with another field
+		b.Append("to", described.Lookup("to"))
+	}
 	b.Document("_id", e.Token).String("operationType", kind).Append("clusterTime", clustertime.Value(o.TS))
 	if cs.expanded && ok && !o.Invalidate {
 		b.Append("collectionUUID", value.Binary(4, uuid[:]))

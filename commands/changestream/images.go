@@ -41,22 +41,29 @@ func (cs *Stream) withImages(e oplog.SharedEvent, o *token.LogOp) (value.Doc, er
 	if wantsAfter && cs.full != "updateLookup" && before != nil {
 		after = cs.shown(o, oplog.ApplyDiff(before, o.Op.Lookup("o").Doc().Lookup("diff").Doc()))
 	}
+	switch {
+	case wantsAfter && after == nil && cs.full == "required":
+		return nil, lacksImage("post-image for all update events, but the post-image", e.Event)
+	case wantsBefore && before == nil && cs.before == "required":
+		return nil, lacksImage("pre-image for all update, delete and replace events, but the pre-image", e.Event)
+	}
 	b := value.NewBuilder()
-	it := e.Event.Iter()
-	b.Raw(it.Rest())
-	if wantsAfter {
-		if after == nil && cs.full == "required" {
-			return nil, mongoerr.Newf(mongoerr.NoMatchingDocument, "Change stream was configured to require a post-image for all update events, but the post-image was not found for event: %s", cs.made)
+	for name, v := range e.Event.All() {
+		if wantsAfter && name == "ns" { // where inserts have it, too
+			appendOrNull(b, "fullDocument", after)
 		}
-		appendOrNull(b, "fullDocument", after)
+		b.Append(name, v)
 	}
 	if wantsBefore {
-		if before == nil && cs.before == "required" {
-			return nil, mongoerr.Newf(mongoerr.NoMatchingDocument, "Change stream was configured to require a pre-image for all update, delete and replace events, but the pre-image was not found for event: %s", cs.made)
-		}
 		appendOrNull(b, "fullDocumentBeforeChange", before)
 	}
 	return b.Doc(), nil
+}
+
+// lacksImage is the error of a stream that requires images, for an event without.
+func lacksImage(what string, event value.Doc) error {
+	return mongoerr.Newf(mongoerr.NoMatchingDocument, "Change stream was configured to require a %s was not found for event: %s",
+		what, value.Document(event).Compact())
 }
 
 func appendOrNull(b *value.Builder, name string, d value.Doc) {

@@ -93,15 +93,34 @@ func TestStreamOfMissingImages(t *testing.T) {
 	available.Expect(
 		`{"operationType": "insert", "fullDocument": {"_id": 1}, `+key+`}`,
 		`{"operationType": "replace", "fullDocument": {"_id": 1, "a": 1}, `+key+`, "fullDocumentBeforeChange": null}`,
-		`{"operationType": "update", `+key+`, "updateDescription": {"updatedFields": {"a": 2}, "removedFields": [], "truncatedArrays": []}, "fullDocument": null, "fullDocumentBeforeChange": null}`,
+		`{"operationType": "update", "fullDocument": null, `+key+`, "updateDescription": {"updatedFields": {"a": 2}, "removedFields": [], "truncatedArrays": []}, "fullDocumentBeforeChange": null}`,
 		`{"operationType": "delete", `+key+`, "fullDocumentBeforeChange": null}`)
+	const named = `ns: {db: "test", coll: "c"}, documentKey: {_id: 1}`
 	for s, text := range map[*harness.TestStream]string{
-		before: "Change stream was configured to require a pre-image for all update, delete and replace events, but the pre-image was not found for event: ",
-		after:  "Change stream was configured to require a post-image for all update events, but the post-image was not found for event: ",
+		before: "Change stream was configured to require a pre-image for all update, delete and replace events, but the pre-image was not found for event: {_id: {_data: ",
+		after:  "Change stream was configured to require a post-image for all update events, but the post-image was not found for event: {_id: {_data: ",
 	} {
 		r := h.Run(fmt.Sprintf(`{getMore: {$numberLong: "%d"}, collection: "c"}`, s.ID))
-		if r.Lookup("code").Int32() != 47 || !strings.Contains(r.Lookup("errmsg").Str(), text) || r.Has("errorLabels") {
+		if r.Lookup("code").Int32() != 47 || !strings.Contains(r.Lookup("errmsg").Str(), text) || !strings.Contains(r.Lookup("errmsg").Str(), named) || r.Has("errorLabels") {
 			t.Error(r)
+		}
+	}
+}
+
+// An event whose token the pipeline has changed or removed ends the stream; the message shows both.
+func TestStreamOfChangedTokens(t *testing.T) {
+	h := harness.New(t)
+	h.OK(`{create: "c"}`)
+	for stage, found := range map[string]string{
+		`{$project: {_id: 0}}`:   " but found: {}",
+		`{$addFields: {_id: 7}}`: " but found: { _id: 7 }",
+	} {
+		s := h.Watch("c", `{}`, ", "+stage)
+		h.OK(`{insert: "c", documents: [{}]}`)
+		r := h.Run(fmt.Sprintf(`{getMore: {$numberLong: "%d"}, collection: "c"}`, s.ID))
+		text := r.Lookup("errmsg").Str()
+		if r.Lookup("code").Int32() != 280 || !strings.HasSuffix(text, found) || !strings.Contains(text, `Expected: { _id: { _data: "`) {
+			t.Errorf("%s: %s", stage, r)
 		}
 	}
 }
@@ -136,9 +155,9 @@ func TestStreamOfTransactionImages(t *testing.T) {
 	h.EndTxn("commitTransaction", 7)
 	const of = `"txnNumber": 7, ` + nsC
 	list := []string{
-		`{` + of + `, "fullDocument": {"_id": 1, "a": 2}, "fullDocumentBeforeChange": {"_id": 1, "a": 1}}`,
+		`{` + of[:len(`"txnNumber": 7`)] + `, "fullDocument": {"_id": 1, "a": 2}, ` + nsC + `, "fullDocumentBeforeChange": {"_id": 1, "a": 1}}`,
 		`{` + of[:len(`"txnNumber": 7`)] + `, "fullDocument": {"_id": 2, "a": "long"}, ` + nsC + `, "fullDocumentBeforeChange": {"_id": 2, "a": 1}}`,
-		`{` + of + `, "fullDocument": {"_id": 2, "a": "long", "b": 1}, "fullDocumentBeforeChange": {"_id": 2, "a": "long"}}`,
+		`{` + of[:len(`"txnNumber": 7`)] + `, "fullDocument": {"_id": 2, "a": "long", "b": 1}, ` + nsC + `, "fullDocumentBeforeChange": {"_id": 2, "a": "long"}}`,
 		`{` + of + `, "fullDocumentBeforeChange": {"_id": 3, "a": 1}}`,
 	}
 	other := `{"txnNumber": 7, "fullDocument": {"_id": 111}, "ns": {"db": "test", "coll": "other"}}`
@@ -149,7 +168,7 @@ func TestStreamOfTransactionImages(t *testing.T) {
 	if r := h.Admin(`{applyOps: [{op: "u", ns: "test.c", o2: {_id: 1}, o: {$v: 2, diff: {u: {a: 9}}}}, {op: "d", ns: "test.c", o: {_id: 2}}]}`); !r.Lookup("ok").Truthy() {
 		t.Fatal(r)
 	}
-	coll.Expect(`{`+nsC+`, "fullDocument": {"_id": 1, "a": 9}, "fullDocumentBeforeChange": {"_id": 1, "a": 2}}`,
+	coll.Expect(`{"fullDocument": {"_id": 1, "a": 9}, `+nsC+`, "fullDocumentBeforeChange": {"_id": 1, "a": 2}}`,
 		`{`+nsC+`, "fullDocumentBeforeChange": {"_id": 2, "a": "long", "b": 1}}`)
 }
 

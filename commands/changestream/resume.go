@@ -152,7 +152,11 @@ func (cs *Stream) deliver(id value.Value) error {
 		want = token.Lookup("_data")
 	}
 	if id.Kind() != value.KindDocument || !value.Equal(id.Doc().Lookup("_data"), want) {
-		return mongoerr.Newf(mongoerr.ChangeStreamFatalError, "Encountered an event whose _id field, which contains the resume token, was modified by the pipeline. Modifying the _id field of an event makes it impossible to resume the stream from that point. Only transformations that retain the unmodified _id field are allowed. Expected: { _id: { _data: %s } } but found: { _id: %s }", want, id)
+		found := value.EmptyDoc
+		if !id.IsMissing() {
+			found = value.NewDoc("_id", id)
+		}
+		return mongoerr.Newf(mongoerr.ChangeStreamFatalError, "Encountered an event whose _id field, which contains the resume token, was modified by the pipeline. Modifying the _id field of an event makes it impossible to resume the stream from that point. Only transformations that retain the unmodified _id field are allowed. Expected: { _id: { _data: %s } } but found: %s", want, found)
 	}
 	cs.previous, cs.token = cs.token, token
 	return nil

@@ -53,7 +53,7 @@ func TestStreamOfTransaction(t *testing.T) {
 func TestStreamInvalidation(t *testing.T) {
 	for name, test := range map[string]struct{ coll, run, want string }{
 		"drop":         {"c", `{"drop": "c"}`, `{"operationType": "drop", ` + nsC + `}`},
-		"rename":       {"c", `{"renameCollection": "test.c", "to": "test.d"}`, `{"operationType": "rename", ` + nsC + `, "to": {"db": "test", "coll": "d"}}`},
+		"rename":       {"c", `{"renameCollection": "test.c", "to": "test.d"}`, `{"to": {"db": "test", "coll": "d"}, "operationType": "rename", ` + nsC + `}`},
 		"dropDatabase": {"c", `{"dropDatabase": 1}`, `{"operationType": "drop", ` + nsC + `}`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -47,7 +47,9 @@ var wrongArguments = []struct {
 	{`{find: "c", hint: "none"}`, 2, ""},
 	{`{find: "c", hint: {z: 1}}`, 2, ""},
 	{`{find: "c", collation: {locale: "xx"}}`, 2, ""},
-	{`{find: "c", maxTimeMS: -1}`, 2, "-1 value for maxTimeMS is out of range [0, 2147483647]"},
+	{`{find: "c", maxTimeMS: "x"}`, 14, "BSON field 'FindCommandRequest.maxTimeMS' is the wrong type 'string', expected types '[long, int, decimal, double]'"},
+	{`{findandmodify: "c", maxTimeMS: "x"}`, 14, "BSON field 'findAndModify.maxTimeMS' is the wrong type 'string', expected types '[long, int, decimal, double]'"},
+	{`{find: "c", maxTimeMS: -1}`, 2, "BSON field 'maxTimeMS' value must be >= 0, actual value '-1'"},
 	{`{find: "c", projection: {a: 1, b: 0}}`, 31254, "Cannot do exclusion on field b in inclusion projection"},
 	{`{find: "c", sort: {a: 2}}`, 15975, "$sort key ordering must be 1 (for ascending) or -1 (for descending)"},
 	{`{find: "c", readConcern: {level: "none"}}`, 2, "Enumeration value 'none' for field 'readConcern.level' is not a valid value."},
@@ -103,6 +105,8 @@ var wrongArguments = []struct {
 	{`{findAndModify: "c", remove: true, update: {}}`, 9, "Cannot specify both an update and remove=true"},
 	{`{findAndModify: "c", remove: true, upsert: true}`, 9, "Cannot specify both upsert=true and remove=true "},
 	{`{findAndModify: "c", remove: true, new: true}`, 9, "Cannot specify both new=true and remove=true; 'remove' always returns the deleted document"},
+	{`{findAndModify: "c", update: {$set: {a: 1}}, arrayFilters: [1]}`, 14, "BSON field 'findAndModify.arrayFilters.0' is the wrong type 'int', expected type 'object'"},
+	{`{update: "c", updates: [{q: {}, u: {$set: {a: 1}}, arrayFilters: [{}, 1]}]}`, 14, "BSON field 'update.updates.arrayFilters.1' is the wrong type 'int', expected type 'object'"},
 	{`{findAndModify: "c", update: 1}`, 9, "Update argument must be either an object or an array"},
 	{`{findAndModify: "c", remove: true, foo: 1}`, 40415, "BSON field 'findAndModify.foo' is an unknown field."},
 	{`{findAndModify: "c", remove: true, arrayFilters: [{x: 1}]}`, 9, "Cannot specify arrayFilters and remove=true"},
@@ -113,9 +117,9 @@ var wrongArguments = []struct {
 	{`{count: "c", query: 1}`, 14, ""},
 	{`{count: "c", skip: -1}`, 2, "BSON field 'skip' value must be >= 0, actual value '-1'"},
 	{`{count: ""}`, 73, "Invalid namespace specified 'test.'"},
-	{`{distinct: "c"}`, 40414, "BSON field 'distinct.key' is missing but a required field"},
-	{`{distinct: "c", key: 1}`, 14, "BSON field 'distinct.key' is the wrong type 'int', expected type 'string'"},
-	{`{distinct: "c", key: "a", foo: 1}`, 40415, "BSON field 'distinct.foo' is an unknown field."},
+	{`{distinct: "c"}`, 40414, "BSON field 'distinctCommandRequest.key' is missing but a required field"},
+	{`{distinct: "c", key: 1}`, 14, "BSON field 'distinctCommandRequest.key' is the wrong type 'int', expected type 'string'"},
+	{`{distinct: "c", key: "a", foo: 1}`, 40415, "BSON field 'distinctCommandRequest.foo' is an unknown field."},
 	{`{distinct: "c", key: "a", query: 1}`, 14, ""},
 
 	// getMore, killCursors
@@ -292,4 +296,19 @@ func TestRetriedBulkWrite(t *testing.T) {
 		}
 	}
 	h.Holds("c", `{_id: 1, n: 2}`)
+}
+
+// The reply of an update has its errors behind the number of documents, as mongod's parser writes
+// the fields that all writes have first.
+func TestUpdateReplyOrder(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t)
+	reply := h.RunOn("test", harness.Relaxed(`{update: "c", updates: [{q: {_id: 1}, u: {$set: {a: 1}}, upsert: true}, {q: {}, u: {$nope: {a: 1}}}]}`))
+	var names []string
+	for name := range reply.All() {
+		names = append(names, name)
+	}
+	if got := strings.Join(names, " "); !strings.HasPrefix(got, "n writeErrors upserted nModified ok") {
+		t.Error(got)
+	}
 }

@@ -201,7 +201,7 @@ func (w *bulkWrite) readOps(inBody args.Array) error {
 			}
 			op.kind, op.ns = bulkDelete, int(a.Delete)
 		default:
-			err = mongoerr.UnknownField("bulkWrite.ops." + name)
+			err = mongoerr.UnknownField("bulkWrite." + name)
 		}
 		if err != nil {
 			return err
@@ -319,7 +319,11 @@ func (w *bulkWrite) update(i int) error {
 	if err := w.writable(w.ops[i].ns); err != nil {
 		return w.fail(i, err)
 	}
-	out, err := updateStatement(w.c, batch, i, a.statement(), w.let)
+	s := a.statement()
+	if err := checkUpdateStatement(s); err != nil { // fails this one alone, unlike in update
+		return w.fail(i, err)
+	}
+	out, err := updateStatement(w.c, batch, i, s, w.let)
 	if err != nil {
 		return w.fail(i, err)
 	}

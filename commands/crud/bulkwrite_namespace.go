@@ -39,7 +39,11 @@ func (w *bulkWrite) readNamespaces(inBody args.Array) error {
 		}
 		ns, err := catalog.ParseNamespace(a.NS)
 		if err != nil {
-			return mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid namespace specified for bulkWrite: '%s'", a.NS)
+			shown := a.NS
+			if ns.Coll == "" {
+				shown = ns.DB
+			}
+			return mongoerr.Newf(mongoerr.InvalidNamespace, "Invalid namespace specified for bulkWrite: '%s'", shown)
 		}
 		if a.TimeSeries {
 			return mongoerr.New(7934201, "'isTimeseriesNamespace' parameter can only be set when the request is sent on 'system.buckets' namespace to each shard")

@@ -143,7 +143,8 @@ func (a *findAndModifyArgs) check() error {
 	} else if k == value.KindArray && a.ArrayFilters != nil {
 		return mongoerr.New(mongoerr.FailedToParse, "Cannot specify arrayFilters and a pipeline update")
 	}
-	return nil
+	_, err := args.ArrayDocs("findAndModify", "arrayFilters", a.ArrayFilters)
+	return err
 }
 
 // replyModified writes the reply; run is nil if the whole document is returned.

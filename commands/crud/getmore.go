@@ -162,7 +162,7 @@ func nextBatch(c *kernel.Call, cur *kernel.Cursor, size int64) (done bool, err e
 		return done, err
 	}
 	wait := defaultAwait
-	if c.Generic.MaxTime > 0 {
+	if c.Generic.MaxTimeGiven { // 0 does not wait
 		wait = c.Generic.MaxTime
 	}
 	timer := c.Svc.Real.NewTimer(wait)

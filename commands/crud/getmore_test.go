@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/value"
@@ -89,6 +91,23 @@ func TestAwaitData(t *testing.T) {
 		t.Errorf("a getMore whose client is gone answered %s", value.Doc(out))
 	}
 	h.Fails(43, more+`}`)
+}
+
+// A getMore whose maxTimeMS is 0 does not wait at all: it answers while the clock stands still.
+func TestAwaitNothing(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t)
+	h.OK(`{create: "c", capped: true, size: 4096}`)
+	h.OK(`{insert: "c", documents: [{_id: 1}]}`)
+	more := open(h, `{find: "c", tailable: true, awaitData: true}`)
+	h.Svc.Real = clock.NewManual(h.Svc.Real.Now())
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	body := harness.Relaxed(strings.TrimSuffix(more, "}") + `, maxTimeMS: 0, $db: "test"}`)
+	out, _ := harness.Answer(h.Svc, ctx, h.Conn, &kernel.Request{Body: body}, nil)
+	if value.Doc(out).Lookup("ok").AsDouble() != 1 {
+		t.Errorf("answered %s", value.Doc(out))
+	}
 }
 
 // With exhaustAllowed the server repeats the getMore until the cursor ends (OP_MSG,

@@ -57,7 +57,10 @@ func runUpdate(c *kernel.Call) error {
 	defer updateStatementPool.Put(s)
 	read := func(d value.Doc) error {
 		*s = exec.UpdateStatementArgs{}
-		return updateStatementSpec.DecodeNested("update.updates", d, s)
+		if err := updateStatementSpec.DecodeNested("update.updates", d, s); err != nil {
+			return err
+		}
+		return checkUpdateStatement(s)
 	}
 	err = eachStatement(w, statements, read, func(i int) error {
 		out, err := updateStatement(c, w, i, s, a.Let)
@@ -77,10 +80,11 @@ func runUpdate(c *kernel.Call) error {
 	}
 	c.Svc.Metrics.Document.Updated.Add(modified)
 	c.Reply.Int32("n", int32(w.N))
+	w.ReplyErrors()
 	replyUpserted(c, upserted)
 	c.Reply.Int32("nModified", int32(modified))
 	c.LeavesNothing()
-	w.Finish()
+	c.AppendRetried()
 	return nil
 }
 
@@ -142,13 +146,29 @@ func eachStatement(w *write.BatchWrite, statements args.DocList, read func(value
 	return nil
 }
 
+// checkUpdateStatement refuses what fails the command and not only its statement.
+func checkUpdateStatement(s *exec.UpdateStatementArgs) error {
+	switch k := s.U.Kind(); {
+	case k == value.KindArray:
+		for stage := range s.U.Doc().Values() {
+			if stage.Kind() != value.KindDocument {
+				return mongoerr.New(mongoerr.TypeMismatch, "Each element of the 'pipeline' array must be an object")
+			}
+		}
+	case k != value.KindDocument:
+		return mongoerr.New(mongoerr.FailedToParse, "Update argument must be either an object or an array")
+	}
+	if s.Multi && s.Sort != nil {
+		return mongoerr.New(mongoerr.FailedToParse, "Cannot specify sort with multi=true")
+	}
+	_, err := args.ArrayDocs("update.updates", "arrayFilters", s.ArrayFilters)
+	return err
+}
+
 // updateStatement runs the i-th statement of a command.
 func updateStatement(c *kernel.Call, w *write.BatchWrite, i int, s *exec.UpdateStatementArgs, let value.Doc) (write.Updated, error) {
 	if done := c.Statement(i); done != nil {
 		return write.OutcomeOf(done), nil
-	}
-	if s.Multi && s.Sort != nil {
-		return write.Updated{}, mongoerr.New(mongoerr.FailedToParse, "Cannot specify sort with multi=true")
 	}
 	if err := c.CheckSingle(s.Multi, "multi=true"); err != nil {
 		return write.Updated{}, err

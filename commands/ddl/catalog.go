@@ -261,7 +261,7 @@ func runListCollections(c *kernel.Call) error {
 		}
 	}
 	ns := storage.Namespace{DB: c.DB, Coll: ListCollectionsCursor}
-	return exec.FirstBatch(c, exec.CursorRequest{NS: ns, It: agg.Docs(kept...), BatchSize: size, IDFirst: true, SingleBatch: int64(len(kept)) <= size})
+	return exec.FirstBatch(c, exec.CursorRequest{NS: ns, It: exec.Known(kept), BatchSize: size, IDFirst: true})
 }
 
 func listedCollection(c *kernel.Call, info *storage.Info, nameOnly bool) value.Doc {

@@ -13,7 +13,6 @@ import (
 	"github.com/duskdb/duskdb/commands/session"
 	"github.com/duskdb/duskdb/commands/write"
 	"github.com/duskdb/duskdb/internal/mongoerr"
-	"github.com/duskdb/duskdb/query/agg"
 	"github.com/duskdb/duskdb/query/index"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/ttl"
@@ -314,7 +313,7 @@ func AddIndex(c *kernel.Call, tx storage.Tx, ns storage.Namespace, spec *index.S
 	}
 	keyValue := spec.KeyValue(r.Doc, dup.Key)
 	return mongoerr.Newf(mongoerr.DuplicateKey, "Index build failed: %s: Collection %s ( %s ) :: caused by :: E11000 duplicate key error collection: %s index: %s dup key: %s",
-		session.FormatUUID(catalog.NewUUID()), ns, session.FormatUUID(coll.Info().UUID), ns, spec.Name, keyValue).
+		session.FormatUUID(catalog.NewUUID()), ns, session.FormatUUID(coll.Info().UUID), ns, spec.Name, keyValue.Abridged()).
 		WithExtra("keyPattern", value.Document(spec.Key)).WithExtra("keyValue", value.Document(keyValue))
 }
 
@@ -361,7 +360,7 @@ func runListIndexes(c *kernel.Call) error {
 			docs[i] = value.NewDoc("spec", value.Document(d))
 		}
 	}
-	return exec.FirstBatch(c, exec.CursorRequest{NS: ns, It: agg.Docs(docs...), BatchSize: size, IDFirst: true})
+	return exec.FirstBatch(c, exec.CursorRequest{NS: ns, It: exec.Known(docs), BatchSize: size, IDFirst: true})
 }
 
 func listedIndexes(c *kernel.Call, info *storage.Info) ([]value.Doc, error) {

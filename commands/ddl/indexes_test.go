@@ -1,6 +1,7 @@
 package ddl_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -122,6 +123,9 @@ func TestListIndexes(t *testing.T) {
 			t.Errorf("%s: %s", command, got)
 		}
 	}
+	if all := h.OK(`{listIndexes: "c", cursor: {batchSize: 2}}`).Lookup("cursor").Doc(); all.Lookup("id").Int64() != 0 {
+		t.Errorf("the batch that has the last index leaves a cursor: %s", all)
+	}
 	cursor := h.OK(`{listIndexes: "c", cursor: {batchSize: 1}}`).Lookup("cursor").Doc()
 	if ns := cursor.Lookup("ns").Str(); ns != "test.c" {
 		t.Errorf("the cursor reads %s", ns)
@@ -181,5 +185,20 @@ func TestDropIndexes(t *testing.T) {
 		if left := h.IndexNames("c"); left != s.left {
 			t.Errorf("%s of %s leaves %s, want %s", s.index, before, left, s.left)
 		}
+	}
+}
+
+// A list of collections that one reply cannot hold goes on in a cursor.
+func TestLongListOfCollections(t *testing.T) {
+	h := harness.New(t)
+	const collections = 18
+	for i := range collections {
+		h.OK(fmt.Sprintf(`{create: "c%d", validator: {$comment: "%s"}}`, i, strings.Repeat("x", 1e6)))
+	}
+	cursor := h.OK(`{listCollections: 1}`).Lookup("cursor").Doc()
+	listed := cursor.Lookup("firstBatch").Doc().Len()
+	more := h.OK(`{getMore: ` + harness.JSONOf(cursor.Lookup("id")) + `, collection: "$cmd.listCollections"}`).Lookup("cursor").Doc()
+	if listed += more.Lookup("nextBatch").Doc().Len(); listed != collections || more.Lookup("id").Int64() != 0 {
+		t.Errorf("%d collections listed, want %d", listed, collections)
 	}
 }

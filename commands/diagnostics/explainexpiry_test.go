@@ -149,7 +149,7 @@ func TestExpiresAtNeedsRecords(t *testing.T) {
 	if len(docs) != 1 || after(docs[0].Lookup("first")) != "3610" || after(docs[0].Lookup("last")) != "10810" {
 		t.Errorf("of a time series: %v", docs)
 	}
-	if got := h.Fails(17308, `{find: "c", projection: {at: {$meta: "expires"}}}`); !strings.Contains(got, "Unsupported argument to $meta: expires") {
+	if got := h.Fails(17308, `{find: "c", projection: {at: {$meta: "expires"}}}`); !strings.Contains(got, "Unsupported $meta field: expires") {
 		t.Error(got)
 	}
 }

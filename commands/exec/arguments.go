@@ -99,14 +99,10 @@ func (a *CountArgs) AtMost() (int64, error) {
 	if !a.Limit.IsNumber() {
 		return 0, mongoerr.New(mongoerr.BadValue, "limit value is not a valid number")
 	}
-	n, ok := a.Limit.AsInt64()
+	n, complaint := a.Limit.ExactInt64()
 	switch {
-	case a.Limit.IsNaN():
-		return 0, mongoerr.Newf(mongoerr.FailedToParse, "Expected an integer, but found NaN in: limit: %s", a.Limit)
-	case !ok && math.Abs(a.Limit.AsDouble()) >= 1<<63:
-		return 0, mongoerr.Newf(mongoerr.FailedToParse, "Cannot represent as a 64-bit integer: limit: %s", a.Limit)
-	case !ok:
-		return 0, mongoerr.Newf(mongoerr.FailedToParse, "Expected an integer: limit: %s", a.Limit)
+	case complaint != "":
+		return 0, mongoerr.Newf(mongoerr.FailedToParse, "%s: limit: %s", complaint, a.Limit)
 	case n == math.MinInt64:
 		return 0, mongoerr.New(mongoerr.BadValue, "Limit value for count cannot be min long")
 	}
@@ -204,7 +200,7 @@ func (a *DistinctArgs) Canonical() canonical.Query {
 }
 
 // DistinctSpec decodes the arguments of distinct.
-var DistinctSpec = args.New[DistinctArgs]("distinct")
+var DistinctSpec = args.New[DistinctArgs]("distinctCommandRequest")
 
 // Check refuses keys and hints that no plan can be made for.
 func (a *DistinctArgs) Check() error {

@@ -142,6 +142,26 @@ func atEnd(it agg.Iterator) bool {
 	return ok && e.AtEnd()
 }
 
+// Known iterates over documents that are all there: the batch that takes the last of them ends the
+// cursor, as those of mongod's commands that list things do.
+func Known(docs []value.Doc) agg.Iterator { return &known{left: docs} }
+
+type known struct {
+	left []value.Doc // the documents still to come
+}
+
+func (k *known) Next() (d value.Doc, err error) {
+	if len(k.left) > 0 {
+		d, k.left = k.left[0], k.left[1:]
+	}
+	return d, nil
+}
+
+// AtEnd reports whether all documents have been read.
+func (k *known) AtEnd() bool { return len(k.left) == 0 }
+
+func (k *known) Close() {}
+
 // projecting applies a find projection.
 type projecting struct {
 	src  agg.Iterator

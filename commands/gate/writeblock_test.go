@@ -133,7 +133,7 @@ func TestDefaultsOfCommands(t *testing.T) {
 		body := harness.Relaxed(tt.command)
 		name, _ := body.First()
 		c := &kernel.Call{Ctx: context.Background(), Svc: h.Svc, Cmd: h.Svc.Table[name], Request: kernel.Request{DB: "test", Body: body}}
-		if _, err := c.Generic.Read(body); err != nil {
+		if _, err := c.Generic.Read(c.Cmd.Name, body); err != nil {
 			t.Fatal(err)
 		}
 		if err := gate.ApplySettings(h.Svc, c); err != nil || c.Generic.Majority != tt.majority || c.Generic.MaxTime.Milliseconds() != tt.millis {
@@ -180,7 +180,7 @@ func TestReadingSettingsIsLimited(t *testing.T) {
 		body := harness.Relaxed(tt.command)
 		name, _ := body.First()
 		c := &kernel.Call{Ctx: tt.ctx, Svc: h.Svc, Cmd: h.Svc.Table[name], Request: kernel.Request{DB: "test", Body: body}}
-		if _, err := c.Generic.Read(body); err != nil {
+		if _, err := c.Generic.Read(c.Cmd.Name, body); err != nil {
 			t.Fatal(err)
 		}
 		if err := gate.ApplySettings(h.Svc, c); mongoerr.CodeOf(err) != tt.code {

@@ -45,14 +45,18 @@ func TestGenericArgumentErrors(t *testing.T) {
 		{`$readPreference: "x"`, "TypeMismatch: BSON field '$readPreference' is the wrong type 'string', expected type 'object'"},
 		{`$readPreference: {mode: "x"}`, "BadValue: Could not parse $readPreference mode 'x'. Only the modes 'primary', 'primaryPreferred', 'secondary', 'secondaryPreferred', and 'nearest' are supported. :: caused by :: Enumeration value 'x' for field 'mode' is not a valid value."},
 		{`$db: 1`, "TypeMismatch: BSON field '$db' is the wrong type 'int', expected type 'string'"},
-		{`maxTimeMS: -1`, "BadValue: -1 value for maxTimeMS is out of range [0, 2147483647]"},
-		{`maxTimeMS: {$numberLong: "2147483648"}`, "BadValue: 2147483648 value for maxTimeMS is out of range [0, 2147483647]"},
+		{`maxTimeMS: -1`, "BadValue: BSON field 'maxTimeMS' value must be >= 0, actual value '-1'"},
+		{`maxTimeMS: {$numberLong: "2147483648"}`, "BadValue: BSON field 'maxTimeMS' value must be <= 2147483647, actual value '2147483648'"},
+		{`maxTimeMS: "x"`, "TypeMismatch: BSON field 'ping.maxTimeMS' is the wrong type 'string', expected types '[long, int, decimal, double]'"},
+		{`maxTimeMS: {$numberDecimal: "1.5"}`, "FailedToParse: Cannot represent as a 64-bit integer: maxTimeMS: 1.5"},
+		{`maxTimeMS: {$numberDecimal: "NaN"}`, "FailedToParse: Cannot represent as a 64-bit integer: maxTimeMS: NaN"},
+		{`maxTimeMS: -1.5`, "FailedToParse: Expected an integer: maxTimeMS: -1.5"},
 		{`maxTimeMS: 1.5`, "FailedToParse: Expected an integer: maxTimeMS: 1.5"},
 		{`maxTimeMS: {$numberDouble: "NaN"}`, "FailedToParse: Expected an integer, but found NaN in: maxTimeMS: *"},
 		{`maxTimeMS: 1e300`, "FailedToParse: Cannot represent as a 64-bit integer: maxTimeMS: *"},
 	} {
 		var g kernel.Generic
-		_, err := g.Read(harness.Relaxed(`{ping: 1, ` + tt.field + `}`))
+		_, err := g.Read("ping", harness.Relaxed(`{ping: 1, `+tt.field+`}`))
 		if err == nil || !harness.Fits(err.Error(), tt.err) {
 			t.Errorf("%s: %v, want %s", tt.field, err, tt.err)
 		}
@@ -88,7 +92,7 @@ func TestGenericArgumentsRead(t *testing.T) {
 		},
 	} {
 		var g kernel.Generic
-		db, err := g.Read(harness.Relaxed(`{ping: 1, ` + field + `, comment: "c", $db: "test"}`))
+		db, err := g.Read("ping", harness.Relaxed(`{ping: 1, `+field+`, comment: "c", $db: "test"}`))
 		if err != nil || db != "test" || !holds(&g) {
 			t.Errorf("%s on %s: %v, %+v", field, db, err, g)
 		}

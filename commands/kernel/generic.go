@@ -19,6 +19,7 @@ type Generic struct {
 	ReadConcern          value.Doc     // the argument readConcern
 	WriteConcern         value.Doc     // the argument writeConcern
 	MaxTime              time.Duration // maxTimeMS; 0: no limit
+	MaxTimeGiven         bool          // maxTimeMS was given, if only as 0
 	ClusterTime          value.Doc     // $clusterTime
 	ReadPref             value.Doc     // $readPreference
 	Durable              bool          // writeConcern asks for the journal
@@ -37,20 +38,20 @@ type Generic struct {
 	APIOptions           bool          // one of the two was given, whatever it says
 }
 
-// Read reads the generic arguments of a command and returns its database, which aliases
-// the message.
-func (g *Generic) Read(body value.Doc) (db string, err error) {
+// Read reads the generic arguments of the command of that name and returns its database, which
+// aliases the message.
+func (g *Generic) Read(command string, body value.Doc) (db string, err error) {
 	it := body.Iter()
 	it.Next() // the command itself
 	for it.Next() {
-		if err = g.field(it.Key(), it.Value(), &db); err != nil {
+		if err = g.field(command, it.Key(), it.Value(), &db); err != nil {
 			return db, err
 		}
 	}
 	return db, nil
 }
 
-func (g *Generic) field(key string, v value.Value, db *string) error {
+func (g *Generic) field(command, key string, v value.Value, db *string) error {
 	if k := v.Kind(); (k == value.KindNull || k == value.KindUndefined) && key != "$db" {
 		return nil // counts as absent
 	}
@@ -86,7 +87,7 @@ func (g *Generic) field(key string, v value.Value, db *string) error {
 	case "writeConcern":
 		return g.ParseWriteConcern(v)
 	case "maxTimeMS":
-		return g.readMaxTime(v)
+		return g.readMaxTime(command, v)
 	case "$clusterTime":
 		if v.Kind() != value.KindDocument {
 			return args.TypeError("$clusterTime", v, "object")
@@ -133,34 +134,26 @@ func (g *Generic) readAPIOption(key string, v value.Value) error {
 	return nil
 }
 
-func (g *Generic) readMaxTime(v value.Value) error {
+func (g *Generic) readMaxTime(command string, v value.Value) error {
 	if !v.IsNumber() {
-		return args.WrongType("", "maxTimeMS", v, args.NumberTypes)
+		if command == "find" { // the one command whose arguments have another name
+			command = "FindCommandRequest"
+		}
+		return args.WrongType(command, "maxTimeMS", v, args.NumberTypes)
 	}
-	n, err := exactInt64("maxTimeMS", v)
-	if err != nil {
-		return err
+	n, complaint := v.ExactInt64()
+	if complaint != "" {
+		return mongoerr.Newf(mongoerr.FailedToParse, "%s: maxTimeMS: %s", complaint, v)
 	}
-	if n < 0 || n > math.MaxInt32 {
-		return mongoerr.Newf(mongoerr.BadValue, "%d value for maxTimeMS is out of range [0, 2147483647]", n)
+	switch {
+	case n < 0:
+		return mongoerr.Newf(mongoerr.BadValue, "BSON field 'maxTimeMS' value must be >= 0, actual value '%d'", n)
+	case n > math.MaxInt32:
+		return mongoerr.Newf(mongoerr.BadValue, "BSON field 'maxTimeMS' value must be <= 2147483647, actual value '%d'", n)
 	}
+	g.MaxTimeGiven = true
 	g.MaxTime = time.Duration(n) * time.Millisecond
 	return nil
-}
-
-// exactInt64 reads a whole number that fits a long. name is the name of the field, for the
-// message.
-func exactInt64(name string, v value.Value) (int64, error) {
-	n, ok := v.AsInt64()
-	switch {
-	case ok:
-		return n, nil
-	case v.IsNaN():
-		return 0, mongoerr.Newf(mongoerr.FailedToParse, "Expected an integer, but found NaN in: %s: %s", name, v)
-	case v.AsDouble() == math.Trunc(v.AsDouble()):
-		return 0, mongoerr.Newf(mongoerr.FailedToParse, "Cannot represent as a 64-bit integer: %s: %s", name, v)
-	}
-	return 0, mongoerr.Newf(mongoerr.FailedToParse, "Expected an integer: %s: %s", name, v)
 }
 
 var readPreferenceModes = map[string]bool{

@@ -212,12 +212,9 @@ func exactInts(fields []exactInt) error {
 		if f.v.IsMissing() {
 			continue
 		}
-		if !f.v.IsNumber() {
-			return mongoerr.Newf(mongoerr.FailedToParse, "Expected a number in: %s: %s", f.name, f.v)
-		}
-		n, ok := f.v.AsInt64()
-		if !ok {
-			return mongoerr.Newf(mongoerr.FailedToParse, "Expected an integer: %s: %s", f.name, f.v)
+		n, complaint := f.v.ExactInt64()
+		if complaint != "" {
+			return mongoerr.Newf(mongoerr.FailedToParse, "%s: %s: %s", complaint, f.name, f.v)
 		}
 		switch {
 		case n < f.min && f.min == 1:

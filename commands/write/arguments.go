@@ -10,7 +10,7 @@ import (
 // DeleteStatementArgs are the fields of a statement of delete.
 type DeleteStatementArgs struct {
 	Q         value.Doc   `arg:"q,required"`
-	Limit     value.Value `arg:"limit,required"`
+	Limit     value.Value `arg:"limit,required,any"`
 	Collation value.Doc   `arg:"collation"`
 	Hint      value.Value `arg:"hint,any"`
 	SampleID  value.Value `arg:"sampleId"`
@@ -25,17 +25,22 @@ func (s *DeleteStatementArgs) Read(d value.Doc) error {
 	if err := DeleteStatementSpec.DecodeNested("delete.deletes", d, s); err != nil {
 		return err
 	}
-	if !s.Limit.IsNumber() {
-		return args.WrongType("delete.deletes", "limit", s.Limit, args.NumberTypes)
-	}
-	if limit, ok := s.Limit.AsInt64(); !ok || limit < 0 || limit > 1 {
-		return mongoerr.Newf(mongoerr.FailedToParse, "The limit field in delete objects must be 0 or 1. Got %s", s.Limit)
+	if limit := s.limit(); limit != 0 && limit != 1 {
+		return mongoerr.Newf(mongoerr.FailedToParse, "The limit field in delete objects must be 0 or 1. Got %.16g", limit)
 	}
 	return nil
 }
 
+// limit is the limit as a number: what is none counts as 0, as in mongod.
+func (s *DeleteStatementArgs) limit() float64 {
+	if !s.Limit.IsNumber() {
+		return 0
+	}
+	return s.Limit.AsDouble()
+}
+
 // Multi reports whether the statement deletes all documents that match, as limit 0 says.
-func (s *DeleteStatementArgs) Multi() bool { return s.Limit.SafeInt64() == 0 }
+func (s *DeleteStatementArgs) Multi() bool { return s.limit() == 0 }
 
 // Modification returns the statement as a Modification.
 func (s *DeleteStatementArgs) Modification(ns storage.Namespace, let value.Doc) Modification {

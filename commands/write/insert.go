@@ -100,10 +100,15 @@ func Fatal(err error) bool {
 
 // Finish writes the errors.
 func (w *BatchWrite) Finish() {
+	w.ReplyErrors()
+	w.C.AppendRetried()
+}
+
+// ReplyErrors writes the errors of the batch into the reply, if there are any.
+func (w *BatchWrite) ReplyErrors() {
 	if len(w.Errs) > 0 {
 		mongoerr.AppendWriteErrors(w.C.Reply, w.Errs)
 	}
-	w.C.AppendRetried()
 }
 
 // Numbered is a document with its place in the batch, which write errors name.

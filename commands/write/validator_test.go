@@ -118,3 +118,29 @@ func TestDuplicateKeyDetails(t *testing.T) {
 	}
 	h.Finds(`{"find": "c", "projection": {"_id": 1, "a": 1}}`, `[{"_id":1,"a":1},{"_id":2,"a":2}]`)
 }
+
+// The key in the message is abridged byte by byte, as mongod's: a long string loses its end, if need
+// be in the middle of a character. The document keyValue has it whole.
+func TestLongDuplicateKey(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t)
+	h.OK(`{"createIndexes": "c", "indexes": [{"key": {"name": 1}, "name": "name", "unique": true}]}`)
+	name := strings.Repeat("°", 79) + "xx" // 160 bytes
+	insert := `{"insert": "c", "documents": [{"name": "` + name + `"}]}`
+	h.OK(insert)
+	failed := h.Run(insert).Lookup("writeErrors").Doc().Index(0).Doc()
+	want := `dup key: { name: "` + name[:150] + `..." }`
+	if got := failed.Lookup("errmsg").Str(); !strings.HasSuffix(got, want) {
+		t.Errorf("%q, want %q at the end", got, want)
+	}
+	if got := failed.Lookup("keyValue").Doc().Lookup("name").Str(); got != name {
+		t.Errorf("keyValue has %q", got)
+	}
+	odd := "x" + name[:158] // 159 bytes are not too many
+	insert = `{"insert": "c", "documents": [{"name": "` + odd + `"}]}`
+	h.OK(insert)
+	failed = h.Run(insert).Lookup("writeErrors").Doc().Index(0).Doc()
+	if got := failed.Lookup("errmsg").Str(); !strings.HasSuffix(got, `{ name: "`+odd+`" }`) {
+		t.Error(got)
+	}
+}

@@ -239,7 +239,7 @@ func DuplicateKey(info *storage.Info, dup *storage.DuplicateKeyError, d value.Do
 	if spec.Collation != nil {
 		text = " collation: " + spec.Collation.Doc().String()
 	}
-	return mongoerr.Newf(mongoerr.DuplicateKey, "E11000 duplicate key error collection: %s index: %s%s dup key: %s", info.Namespace, dup.Index, text, keyValue).
+	return mongoerr.Newf(mongoerr.DuplicateKey, "E11000 duplicate key error collection: %s index: %s%s dup key: %s", info.Namespace, dup.Index, text, keyValue.Abridged()).
 		WithExtra("keyPattern", value.Document(spec.Key)).WithExtra("keyValue", value.Document(keyValue))
 }
 

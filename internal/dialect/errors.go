@@ -38,6 +38,11 @@ var (
 		Before: Text{5439012, "%s requires '%s' to be a date, but got %s"},
 		Now:    DateDiffDate.Now,
 	})
+	MetaUnknown = changed(Error{
+		Since:  "8.2",
+		Before: Text{17308, "Unsupported argument to $meta: %s"},
+		Now:    Text{17308, "Unsupported $meta field: %s"},
+	})
 )
 
 // Errors of the options of stages.

@@ -23,6 +23,7 @@ var tailorings = []struct{ locale, order string }{
 	{"es", "m n ñ o"},
 	{"gl", "m n ñ o"},
 	{"de", "a=ä b o=ö p s t u=ü v"},
+	{"de_AT@collation=phonebook", "a ä b o ö p s ss ß st u ü v"},
 	{"et", "r s š z ž t u v õ ä ö ü x y"},
 	{"lt", "b c č d h i=y j r s š t z ž"},
 	{"lv", "b c č d g ģ h i=y iz=yz j k ķ l ļ m n ņ o r ŗ s š t z ž"},

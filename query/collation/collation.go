@@ -48,7 +48,7 @@ func (c *Collation) open(spec value.Doc) error {
 	}
 	base, _, _ := strings.Cut(c.locale, "@")
 	c.script, c.letters = scriptOf(base, tag), cyrillicLetters(base)
-	c.respell, c.kana = respelled[base], base == "ja"
+	c.respell, c.kana = respelled[c.locale], base == "ja"
 	var options []collate.Option
 	if c.numericOrdering {
 		options = append(options, collate.Numeric)

@@ -20,7 +20,7 @@ var locales = map[string]map[string]string{
 	"et": nil, "ee": nil, "fo": nil, "fil": nil, "fi": {"search": "", "traditional": "standard"},
 	"fr": nil, "fr_CA": nil, "gl": nil, "ka": nil,
 	"de":    {"search": "", "eor": "", "phonebook": "phonebk"},
-	"de_AT": {"phonebook": ""},
+	"de_AT": {"phonebook": "standard"},
 	"el":    nil, "gu": nil, "ha": nil, "haw": nil, "he": {"search": ""}, "hi": nil,
 	"hu": nil, "is": {"search": ""}, "ig": nil, "smn": {"search": ""}, "id": nil, "ga": nil,
 	"it": nil, "ja": {"private-kana": "", "unihan": ""}, "kl": {"search": ""},
@@ -48,10 +48,13 @@ var sameAs = map[string]string{
 	"bs": "hr", "bs_Cyrl": "sr", "de_AT": "de", "fa_AF": "ps", "nb": "nn", "sr_Latn": "hr",
 }
 
-// respelled corrects the tables of a locale: in Latvian, y is an i with a
-// difference of the second level.
+// respelled corrects the tables of a locale. In Latvian, y is an i with a difference of the
+// second level. In the phone books of Austria, ä, ö and ü are letters behind a, o and u, and ß
+// stands behind ss; the letters written for them are those of phonetic scripts that stand there.
 var respelled = map[string]*strings.Replacer{
 	"lv": strings.NewReplacer("y", "i\u0334", "Y", "I\u0334"),
+	"de_AT@collation=phonebook": strings.NewReplacer("ä", "ⱥ", "Ä", "Ⱥ", "ö", "ɵ", "Ö", "Ɵ", "ü", "ʉ", "Ü", "Ʉ", "ß", "sȿ", "ẞ", "SⱾ",
+		"a\u0308", "ⱥ", "A\u0308", "Ⱥ", "o\u0308", "ɵ", "O\u0308", "Ɵ", "u\u0308", "ʉ", "U\u0308", "Ʉ"),
 }
 
 // localeDefaults are the options that a locale changes.

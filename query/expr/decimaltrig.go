@@ -84,11 +84,11 @@ func (t *trig) sinCos(d, x *apd.Decimal, cos bool) {
 // The functions of the table. For a tiny x most of them are x itself.
 var (
 	decimalSin   = itselfNearZero(reduced(func(t *trig, d, x *apd.Decimal) { t.sinCos(d, x, false) }))
-	decimalTan   = itselfNearZero(reduced((*trig).tan))
+	decimalTan   = finelyZero(itselfNearZero(reduced((*trig).tan)))
 	decimalAtan  = itselfNearZero(computed((*trig).atan))
-	decimalAsin  = itselfNearZero(computed((*trig).asin))
+	decimalAsin  = finelyZero(itselfNearZero(computed((*trig).asin)))
 	decimalAcos  = computed((*trig).acos)
-	decimalSinh  = itselfNearZero(computed((*trig).sinh))
+	decimalSinh  = finelyZero(itselfNearZero(computed((*trig).sinh)))
 	decimalCosh  = computed((*trig).cosh)
 	decimalTanh  = itselfNearZero(computed((*trig).tanh))
 	decimalAsinh = itselfNearZero(computed((*trig).asinh))
@@ -97,6 +97,11 @@ var (
 )
 
 func decimalCos(d, x *apd.Decimal) error {
+	if x.IsZero() {
+		d.Coeff.Exp(apd.NewBigInt(10), apd.NewBigInt(33), nil)
+		d.Form, d.Negative, d.Exponent = apd.Finite, false, -33
+		return nil
+	}
 	if isTiny(x) {
 		d.Set(decOne)
 		return nil
@@ -119,6 +124,18 @@ func reduced(f func(t *trig, d, x *apd.Decimal)) func(d, x *apd.Decimal) error {
 		t := newTrig(trigDigits + uint32(max(0, magnitudeOf(x))))
 		f(t, d, x)
 		return t.Err()
+	}
+}
+
+// finelyZero is a function that mongod's library gives the zero 0E-40 for zero.
+func finelyZero(f func(d, x *apd.Decimal) error) func(d, x *apd.Decimal) error {
+	return func(d, x *apd.Decimal) error {
+		if x.IsZero() {
+			d.Set(x)
+			d.Exponent = -40
+			return nil
+		}
+		return f(d, x)
 	}
 }
 

@@ -102,7 +102,7 @@ func metaKind(d dialect.Dialect, v value.Value) (MetaKind, error) {
 	}
 	k, ok := metaNames[v.Str()]
 	if !ok || (k == MetaScore || k == MetaScoreDetails) && !d.Has(dialect.RankFusion) {
-		return 0, mongoerr.Newf(17308, "Unsupported argument to $meta: %s", v.Str())
+		return 0, d.Error(dialect.MetaUnknown, v.Str())
 	}
 	return k, nil
 }

@@ -16,9 +16,9 @@ type param struct {
 }
 
 // style defines the error messages of an operator for its named arguments. In
-// the texts OP stands for the operator, ARG for the name, TYPE for the type
-// that was found. Each operator of MongoDB has its own codes, but there are
-// only few wordings.
+// the texts OP stands for the operator, ARG for the name of an argument, VALUE for what was
+// found, TYPE for its type. Each operator of MongoDB has its own codes, but there are only
+// few wordings.
 type style struct {
 	object, unknown                 mongoerr.Code
 	objectMsg, unknownMsg, lacksMsg string
@@ -73,7 +73,8 @@ func (op *operator) text(msg, arg, found string) string {
 }
 
 func (op *operator) notObject(v value.Value) error {
-	return mongoerr.New(op.style.object, op.text(op.style.objectMsg, "", v.Kind().String()))
+	texts := strings.NewReplacer("OP", op.name, "VALUE", v.String(), "TYPE", v.Kind().String())
+	return mongoerr.New(op.style.object, texts.Replace(op.style.objectMsg))
 }
 
 func (op *operator) unknownParam(name string) error {
@@ -109,9 +110,9 @@ var (
 	styleReduce     = &style{40075, 40076, needsObject, foundUnknown, needsArg}
 	styleSortArray  = &style{2942500, 2942501, needsObject, foundUnknown, needsArg}
 
-	styleFirstN = &style{5787801, 5787901, "specification must be an object; found OP: TYPE",
+	styleFirstN = &style{5787801, 5787901, "specification must be an object; found OP: VALUE",
 		"Unknown argument for 'n' operator: ARG", "Missing value for 'ARG'"}
-	styleMinN = &style{5787900, 5787901, "specification must be an object; found OP: TYPE",
+	styleMinN = &style{5787900, 5787901, "specification must be an object; found OP: VALUE",
 		"Unknown argument for 'n' operator: ARG", "Missing value for 'ARG'"}
 
 	styleRegex    = &style{51103, 31024, expectsNamed, foundUnknown, needsParam}

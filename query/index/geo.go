@@ -96,7 +96,7 @@ func (s *Spec) planarCells(d value.Doc, f *Field) (out cells, many bool, err err
 	grid := s.grid()
 	add := func(v value.Value) error {
 		g, err := geo.ParseStored(v)
-		if err != nil {
+		if err != nil || !isPair(v) {
 			return mongoerr.Newf(13026, "geo values must be 'legacy coordinate pairs' for 2d indexes :: caused by :: %s", d)
 		}
 		p, ok := g.Point()
@@ -111,21 +111,35 @@ func (s *Spec) planarCells(d value.Doc, f *Field) (out cells, many bool, err err
 		return nil
 	}
 	f.path.Walk(d, func(v value.Value) bool {
-		switch {
-		case v.Doc() == nil || v.Doc().IsEmpty():
-		case v.Kind() == value.KindArray && v.Doc().Index(0).Doc() != nil:
-			many = true
-			for e := range v.Doc().Values() {
-				if err = add(e); err != nil {
-					return true
-				}
-			}
-		default:
+		if isPair(v) {
 			err = add(v)
+			return err != nil
 		}
-		return err != nil
+		for e := range v.Doc().Values() { // the values of a document count like the elements of an array
+			many = many || v.Kind() == value.KindArray
+			switch {
+			case e.Doc() == nil:
+				err = mongoerr.New(16804, "location object expected, location array not in correct format")
+			case !e.Doc().IsEmpty():
+				err = add(e)
+			}
+			if err != nil {
+				return true
+			}
+		}
+		return false
 	})
 	return out, many || len(out) > 1, err
+}
+
+// isPair reports whether a value is one point for a 2d index, and not several: a document or an
+// array that begins with a number. GeoJSON is none.
+func isPair(v value.Value) bool {
+	if v.Doc() == nil {
+		return false
+	}
+	it := v.Doc().Iter()
+	return it.Next() && it.Value().IsNumber()
 }
 
 // anywhere is the set of all cells.

@@ -36,6 +36,8 @@ func TestParseListed(t *testing.T) {
 		{`{"key":{"a":1,"$**":1},"name":"w","wildcardProjection":{"a":0}}`, `{"v":2,"key":{"a":1,"$**":1},"name":"w","wildcardProjection":{"a":0}}`},
 		{`{"key":{"a":1},"name":"p","partialFilterExpression":{"$or":[{"b":{"$gt":1}},{"c":{"$exists":true}}]}}`,
 			`{"v":2,"key":{"a":1},"name":"p","partialFilterExpression":{"$or":[{"b":{"$gt":1}},{"c":{"$exists":true}}]}}`},
+		{`{"key":{"a":1},"name":"p","partialFilterExpression":{"owner":{"$ref":"people","$id":1}}}`,
+			`{"v":2,"key":{"a":1},"name":"p","partialFilterExpression":{"owner":{"$ref":"people","$id":1}}}`},
 		{`{"key":{"_id":1},"name":"_id_","clustered":true,"unique":true}`, `{"v":2,"key":{"_id":1},"name":"_id_","clustered":true,"unique":true}`},
 	}
 	for _, tt := range tests {

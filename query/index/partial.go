@@ -71,7 +71,7 @@ func checkPartialField(path string, v value.Value) error {
 	if v.Kind() == value.KindRegex {
 		return unsupportedPartial(path + " regex " + v.String())
 	}
-	if v.Kind() != value.KindDocument || !strings.HasPrefix(firstKey(v.Doc()), "$") {
+	if !match.IsCondition(v) {
 		return nil
 	}
 	for op, arg := range v.Doc().All() {

@@ -231,7 +231,7 @@ func parseCompare(op Op) fieldParser {
 
 func (p *parser) compare(op Op, path value.Path, v value.Value) (Node, error) {
 	if v.Kind() == value.KindRegex && op != OpEq {
-		return nil, mongoerr.Newf(mongoerr.BadValue, "Can't have RegEx as arg to predicate over field '%s'.", path)
+		return nil, mongoerr.Newf(mongoerr.BadValue, "Can't have RegEx as arg to non-equality predicate over field '%s'.", path)
 	}
 	if v.Kind() == value.KindUndefined {
 		return nil, mongoerr.New(mongoerr.BadValue, "cannot compare to undefined")
@@ -266,7 +266,7 @@ func parseIn(p *parser, path value.Path, _ value.Doc, e element) (Node, error) {
 	for it.Next() {
 		v := it.Value()
 		switch {
-		case isOperatorDoc(v, false):
+		case IsCondition(v):
 			return nil, mongoerr.New(mongoerr.BadValue, "cannot nest $ under $in")
 		case v.Kind() == value.KindUndefined:
 			return nil, mongoerr.New(mongoerr.BadValue, "InMatchExpression equality cannot be undefined")

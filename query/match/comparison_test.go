@@ -84,7 +84,7 @@ func TestComparison(t *testing.T) {
 }
 
 func TestComparisonErrors(t *testing.T) {
-	refused(t, `{a: {$gt: {"$regularExpression": {pattern: "b", options: ""}}}}`, mongoerr.BadValue, "Can't have RegEx as arg to predicate over field 'a'.")
+	refused(t, `{a: {$gt: {"$regularExpression": {pattern: "b", options: ""}}}}`, mongoerr.BadValue, "Can't have RegEx as arg to non-equality predicate over field 'a'.")
 	refused(t, `{a: {$ne: {"$regularExpression": {pattern: "b", options: ""}}}}`, mongoerr.BadValue, "Can't have regex as arg to $ne.")
 	refused(t, `{a: {$in: 1}}`, mongoerr.BadValue, "$in needs an array")
 	refused(t, `{a: {$nin: 1}}`, mongoerr.BadValue, "$nin needs an array")

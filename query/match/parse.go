@@ -163,7 +163,7 @@ func (p *parser) top(e element, nested bool) (Node, error) {
 func (p *parser) field(e element) (Node, error) {
 	path := p.path(e.name)
 	switch {
-	case isOperatorDoc(e.v, false):
+	case IsCondition(e.v):
 		and := &And{}
 		if err := p.operators(and, path, e.v.Doc()); err != nil {
 			return nil, err
@@ -226,6 +226,10 @@ func (p *parser) remember(n Node, e element) {
 		l.setOrigin(e)
 	}
 }
+
+// IsCondition reports whether a field's value in a filter is made of operators: a DBRef is a
+// value that the field must equal.
+func IsCondition(v value.Value) bool { return isOperatorDoc(v, false) }
 
 // isOperatorDoc reports whether v is {$op: …}: a document whose first name
 // starts with $ and which is not a DBRef. A DBRef has $ref and $id; if

@@ -42,7 +42,7 @@ func CompileElement(condition value.Value, o Options) (*ElementMatcher, error) {
 	condition = condition.Clone()
 	p := &parser{o: o}
 	switch {
-	case condition.Kind() == value.KindDocument && !isOperatorDoc(condition, false):
+	case condition.Kind() == value.KindDocument && !IsCondition(condition):
 		root, err := p.filter(condition.Doc(), false)
 		if err != nil {
 			return nil, err

@@ -255,21 +255,9 @@ func (m *addToSet) create(a *applier) error {
 // parseInteger reads a whole number by mongod's rules for the arguments of
 // operators.
 func parseInteger(name string, v value.Value) (int64, error) {
-	fail := func(text string) (int64, error) {
-		return 0, mongoerr.Newf(mongoerr.FailedToParse, "%s: %s", text, elementString(name, v))
+	n, complaint := v.ExactInt64()
+	if complaint != "" {
+		return 0, mongoerr.Newf(mongoerr.FailedToParse, "%s: %s", complaint, elementString(name, v))
 	}
-	switch {
-	case !v.IsNumber():
-		return fail("Expected a number in")
-	case v.IsNaN():
-		return fail("Expected an integer, but found NaN in")
-	}
-	n, ok := v.AsInt64()
-	if ok {
-		return n, nil
-	}
-	if f := v.AsDouble(); math.IsInf(f, 0) || f >= 1<<63 || f < -(1<<63) {
-		return fail("Cannot represent as a 64-bit integer")
-	}
-	return fail("Expected an integer")
+	return n, nil
 }

@@ -111,7 +111,7 @@ func (s *specification) readInputs(pipelines value.Doc) error {
 	}
 	for name, v := range pipelines.All() {
 		if v.Kind() != value.KindArray {
-			return mongoerr.New(mongoerr.TypeMismatch, "'pipeline' option must be specified as an array")
+			return mongoerr.New(mongoerr.TypeMismatch, "A pipeline must be an array of objects")
 		}
 		s.inputs = append(s.inputs, input{name: strings.Clone(name), stages: v.Doc(), weight: 1})
 	}

@@ -117,7 +117,7 @@ func (a *lookupArgs) read(k string, f value.Value) (err error) {
 
 func (a *lookupArgs) readPipeline(f value.Value) error {
 	if f.Kind() != value.KindArray {
-		return mongoerr.New(mongoerr.TypeMismatch, "'pipeline' option must be specified as an array")
+		return mongoerr.New(mongoerr.TypeMismatch, "A pipeline must be an array of objects")
 	}
 	a.pipeline, a.hasPipe = f.Doc(), true
 	return nil

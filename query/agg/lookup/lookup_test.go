@@ -59,7 +59,7 @@ func TestLookup(t *testing.T) {
 		{Name: "let without pipeline", Pipeline: `[{"$lookup": {"from": "x", "localField": "a", "foreignField": "b", "as": "c", "let": {"v": 1}}}]`,
 			Err: "9: $lookup with a 'let' argument must also specify 'pipeline'"},
 		{Name: "out inside", Pipeline: `[{"$lookup": {"from": "x", "as": "a", "pipeline": [{"$out": "z"}]}}]`, Err: "51047: $out is not allowed within a $lookup's sub-pipeline"},
-		{Name: "pipeline not array", Pipeline: `[{"$lookup": {"from": "x", "as": "a", "pipeline": {}}}]`, Err: "14: 'pipeline' option must be specified as an array"},
+		{Name: "pipeline not array", Pipeline: `[{"$lookup": {"from": "x", "as": "a", "pipeline": {}}}]`, Err: "14: A pipeline must be an array of objects"},
 		{Name: "lookup by a position", Docs: `[{"_id": 1, "a": [{"b": 7}, {"b": 2}]}]`, Pipeline: `[{"$lookup": {"from": "c", "localField": "a.0.b", "foreignField": "a.b", "as": "d"}}, {"$project": {"n": {"$size": "$d"}}}]`, Want: `[{"_id": 1, "n": 1}]`},
 		{Name: "lookup replaces a scalar on the way", Docs: `[{"_id": 1, "a": 5}]`, Pipeline: `[{"$lookup": {"from": "none", "localField": "x", "foreignField": "y", "as": "a.b"}}]`, Want: `[{"_id": 1, "a": {"b": []}}]`},
 	}, aggtest.WithJoins(t))

@@ -91,27 +91,15 @@ func Enumerate(a value.Doc) func(yield func(int, value.Value) bool) {
 
 // NonNegative reads a whole number that is not negative.
 func NonNegative(code mongoerr.Code, v value.Value) (int64, error) {
-	if !v.IsNumber() {
-		return 0, mongoerr.Newf(code, "Expected a number in: %s", argument(v))
+	n, complaint := v.ExactInt64()
+	if complaint == "" && n < 0 {
+		complaint = "Expected a non-negative number in"
 	}
-	n, ok := v.AsInt64()
-	if !ok {
-		if v.Kind() == value.KindDouble && v.Double() != v.Double() || v.Kind() == value.KindDecimal && v.Decimal().IsNaN() {
-			return 0, mongoerr.Newf(code, "Expected an integer, but found NaN in: %s", argument(v))
-		}
-		if v.SafeInt64() == 1<<63-1 || v.SafeInt64() == -1<<63 {
-			return 0, mongoerr.Newf(code, "Cannot represent as a 64-bit integer: %s", argument(v))
-		}
-		return 0, mongoerr.Newf(code, "Expected an integer: %s", argument(v))
-	}
-	if n < 0 {
-		return 0, mongoerr.Newf(code, "Expected a non-negative number in: %s", argument(v))
+	if complaint != "" {
+		return 0, mongoerr.Newf(code, "%s: %s", complaint, v)
 	}
 	return n, nil
 }
-
-// argument is a stage's argument as mongod prints it in these messages.
-func argument(v value.Value) string { return v.String() }
 
 // WithPrefix adds context to the message of a MongoDB error.
 func WithPrefix(err error, prefix string) error { return mongoerr.From(err).WithPrefix(prefix) }

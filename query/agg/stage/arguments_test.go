@@ -53,10 +53,11 @@ func TestWholeNumbers(t *testing.T) {
 	for json, want := range map[string]string{
 		`"x"`:                         `9: Expected a number in: "x"`,
 		`{"$numberDouble": "NaN"}`:    `9: Expected an integer, but found NaN in: nan`,
-		`{"$numberDecimal": "NaN"}`:   `9: Expected an integer, but found NaN in: NaN`,
+		`{"$numberDecimal": "NaN"}`:   `9: Cannot represent as a 64-bit integer: NaN`,
 		`1e30`:                        `9: Cannot represent as a 64-bit integer: 1e+30`,
 		`{"$numberDecimal": "1E+30"}`: `9: Cannot represent as a 64-bit integer: 1E+30`,
 		`0.5`:                         `9: Expected an integer: 0.5`,
+		`{"$numberDecimal": "0.5"}`:   `9: Cannot represent as a 64-bit integer: 0.5`,
 		`{"$numberLong": "-3"}`:       `9: Expected a non-negative number in: -3`,
 		`{"$numberDecimal": "2"}`:     ``,
 		`{"$numberLong": "2"}`:        ``,

@@ -62,7 +62,7 @@ const (
 // matches is used.
 type dateForm struct {
 	re    *regexp.Regexp
-	order string // meaning of the groups: y m d M (month by name) w u j h i s e
+	order string // meaning of the groups: y m d M (month by name) w u j h i s e f (fraction of e)
 }
 
 func form(re, order string) dateForm {
@@ -72,6 +72,7 @@ func form(re, order string) dateForm {
 // dateForms are compiled when the first date is parsed: all starts of the server would wait for them.
 var dateForms = sync.OnceValue(func() []dateForm {
 	return []dateForm{
+		form(`@(-?\d+)\.(\d{1,6})`, "ef"),
 		form(`@(-?\d+)`, "e"),
 		form(`(\d{4})-?W(\d{2})-?([1-7])?`, "ywu"),
 		form(`(\d{4})(\d{2})(\d{2})T?(\d{2}):?(\d{2}):?(\d{2})`, "ymdhis"),
@@ -100,6 +101,7 @@ func lazy(re string) func() *regexp.Regexp {
 var (
 	timeForm   = lazy(`^(?i:t?(\d{1,2})[:.](\d{2})(?:[:.](\d{2})(?:[.,:](\d+))?)?(?:[ \t]*([ap])\.?m\.?)?)`)
 	hourForm   = lazy(`^(?i:(\d{1,2})[ \t]*([ap])\.?m\.?)`)
+	bareHour   = lazy(`^(?i:t(2[0-4]|[01]?\d))`)
 	offsetForm = lazy(`^(?i:(?:GMT|UTC)?([+-])(\d{1,2}):?(\d{2})?)`)
 	wordForm   = lazy(`^[A-Za-z]+(?:[/_+-][A-Za-z0-9_+-]+)*`)
 	weekday    = lazy(`^(?i:(?:mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?)\b`)
@@ -160,6 +162,9 @@ func (p *parts) token(s string, at int) (int, error) {
 		if m := hourForm().FindStringSubmatch(s); m != nil {
 			return len(m[0]), p.takeTime(m[1], "0", "0", "", m[2], at)
 		}
+		if m := bareHour().FindStringSubmatch(s); m != nil {
+			return len(m[0]), p.takeTime(m[1], "0", "0", "", "", at)
+		}
 	}
 	if m := relative().FindString(s); m != "" {
 		return len(m), nil
@@ -198,6 +203,11 @@ func (p *parts) takeDate(f dateForm, m []string, at int) error {
 			p.second = n
 		case 'e':
 			p.epoch, p.epochSeconds = true, n
+		case 'f':
+			p.millis = number((text + "00")[:3])
+			if strings.HasPrefix(m[1], "-") {
+				p.millis = -p.millis
+			}
 		case 'j':
 			p.dayOfYear = n
 		case 'w':
@@ -252,7 +262,7 @@ func (p *parts) takeZone(s string, at int) (int, error) {
 	if p.zone != noZone {
 		return 0, parseError(p.in, at, "Double timezone specification")
 	}
-	if m := offsetForm().FindStringSubmatch(s); m != nil && p.hour >= 0 {
+	if m := offsetForm().FindStringSubmatch(s); m != nil {
 		hours, minutes := number(m[2]), number(m[3])
 		p.zone, p.offset = offsetZone, hours*3600+minutes*60
 		if m[1] == "-" {
@@ -278,7 +288,7 @@ func (p *parts) takeZone(s string, at int) (int, error) {
 // instant converts the parsed parts to an instant of the zone.
 func (p *parts) instant(z Zone) (int64, error) {
 	if p.epoch {
-		return p.epochSeconds * 1000, nil
+		return p.epochSeconds*1000 + p.millis, nil
 	}
 	if p.hour < 0 && p.minute < 0 && p.second < 0 {
 		p.hour, p.minute, p.second = 0, 0, 0
