@@ -3,6 +3,7 @@ package parameters_test
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -87,6 +88,8 @@ func asText(v value.Value) string {
 		return strings.Trim(strings.ReplaceAll(v.String(), `"`, ""), "[ ]")
 	case value.KindDocument:
 		return v.Doc().JSON()
+	case value.KindDouble: // in messages, doubles have fewer digits
+		return strconv.FormatFloat(v.Double(), 'g', -1, 64)
 	}
 	return v.String()
 }
