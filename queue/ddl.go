@@ -181,11 +181,11 @@ func (e *entity) remove(reason *ttl.Expired) (err error) {
 	} else {
 		err = e.tx.Drop(e.ns)
 	}
-	if err != nil {
+	if err != nil || e.config.Kind == Topic {
 		return err
 	}
 	err = e.tx.Drop(storage.Namespace{DB: e.ns.DB, Coll: DeadLetterName(e.ns.Coll)})
-	if errors.Is(err, storage.ErrNotFound) || e.config.Kind == Topic {
+	if errors.Is(err, storage.ErrNotFound) {
 		return nil
 	}
 	return err

@@ -293,3 +293,17 @@ func TestTopicIdle(t *testing.T) {
 		t.Error("the topic was not dropped with its subscriptions")
 	}
 }
+
+// A topic has no dead-letter queue: a collection with the name of one is not dropped with it.
+func TestDropTopicAlone(t *testing.T) {
+	e := newEnv(t)
+	e.createAs(Topic, "t", `{}`)
+	e.must(e.update(func(tx storage.Tx) error {
+		_, err := tx.Create(ns("t.deadletterqueue"), value.EmptyDoc, []storage.IndexSpec{IDIndex()})
+		return err
+	}))
+	e.must(e.update(func(tx storage.Tx) error { return e.broker.Drop(tx, e.broker.Changes(), ns("t"), e.now()) }))
+	if exists(e, "t") || !exists(e, "t.deadletterqueue") {
+		t.Errorf("t: %v, t.deadletterqueue: %v", exists(e, "t"), exists(e, "t.deadletterqueue"))
+	}
+}
