@@ -58,29 +58,30 @@ func dropBesides(tx storage.Tx, db string, uuid [16]byte) error {
 	return nil
 }
 
-// repeated reports whether a message with the same messageId came within the history window,
-// and otherwise remembers this one.
-func (e *entity) repeated(m *message) (bool, error) {
+// once stores a message, unless one with the same messageId came within the history window,
+// and then remembers its id: that of a message that is refused is not remembered.
+func (e *entity) once(m *message, store func() error) error {
 	if !e.config.DetectDuplicates || m.name == "" {
-		return false, nil
+		return store()
 	}
 	history, err := collection(e.tx, historyNamespace(e.ns.DB, e.uuid))
 	if err != nil {
-		return false, err
+		return err
+	}
+	r, known, err := history.Find("_id_", idKey(m.name))
+	if err != nil || known && r.Doc.Lookup("end").DateTime() > e.now {
+		return err
+	}
+	if err := store(); err != nil {
+		return err
 	}
 	d := value.NewDoc("_id", value.String(m.name), "end", value.DateTime(after(e.now, e.config.HistoryWindow)))
-	r, known, err := history.Find("_id_", idKey(m.name))
-	switch {
-	case err != nil:
-		return false, err
-	case !known:
+	if known {
+		_, err = history.Update(r.ID, d, e.now)
+	} else {
 		_, err = history.Insert(d, e.now)
-		return false, err
-	case r.Doc.Lookup("end").DateTime() > e.now:
-		return true, nil
 	}
-	_, err = history.Update(r.ID, d, e.now)
-	return false, err
+	return err
 }
 
 // idKey is the key of a string in an index on _id.

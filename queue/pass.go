@@ -146,20 +146,20 @@ func (e *entity) arrive(m *message) error {
 	if err := e.changes.copied(m); err != nil {
 		return err
 	}
-	if repeated, err := e.repeated(m); repeated || err != nil {
-		return err
-	}
 	m.timeToLive = min(m.timeToLive, e.config.DefaultTimeToLive)
 	m.deliveries = 0
-	return e.enqueue(m, e.now, func() error {
-		switch {
-		case e.config.RequiresSession && m.session == "":
-			return e.storeDeadLetter(m, reasonSession, descriptionSession)
-		case e.config.passes():
-			return e.pass(m)
-		}
-		return e.settleIn(m)
-	})
+	return e.once(m, func() error { return e.enqueue(m, e.now, func() error { return e.takeIn(m) }) })
+}
+
+// takeIn stores a message that has arrived, or hands it on.
+func (e *entity) takeIn(m *message) error {
+	switch {
+	case e.config.RequiresSession && m.session == "":
+		return e.storeDeadLetter(m, reasonSession, descriptionSession)
+	case e.config.passes():
+		return e.pass(m)
+	}
+	return e.settleIn(m)
 }
 
 // settleIn stores a message that the queue cannot refuse its sender.
