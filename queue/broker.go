@@ -17,6 +17,9 @@ type Store interface {
 	// Update runs fn in a writing transaction, perhaps several times. It applies the
 	// Changes that fn gets when the transaction has been committed.
 	Update(ctx context.Context, fn func(storage.Tx, *Changes) error) error
+	// InTransaction reports whether they are parts of an open transaction, whose writes they
+	// see and which may be undone.
+	InTransaction() bool
 }
 
 // Broker runs the queues of a server. It is safe for concurrent use.

@@ -30,7 +30,8 @@ import (
 //
 // Other servers do not report in time what they make ready again. With other servers the
 // number is therefore not kept (Broker.Shared): while there is a backlog, each receive
-// finds the first message from the indexes.
+// finds the first message from the indexes. Neither is one that was found in an open
+// transaction, in whose view messages are missing that an abort gives back.
 
 // readyHead is a number below which no ready message of a queue is unexpired.
 // It saves receivers from reading a long backlog of expired messages again.
@@ -149,7 +150,7 @@ func (b *Broker) skipExpired(ctx context.Context, s Store, ref Ref, l lane, now 
 		from, err = e.firstUnexpired(l, from)
 		return err
 	})
-	if err == nil && kept && !b.Shared {
+	if err == nil && kept && !b.Shared && !s.InTransaction() {
 		q.head.advance(from, now, released)
 	}
 	return from, err
