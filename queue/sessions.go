@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"crypto/rand"
 	"math"
 	"time"
 
@@ -35,6 +36,16 @@ var (
 	errNeedsSession  = mongoerr.New(mongoerr.IllegalOperation, "The queue requires sessions: accept one with mqAcceptSession, and receive with its sessionToken")
 	errLocksOfOthers = mongoerr.New(mongoerr.IllegalOperation, "The lock of a message of a session is that of the session: renew it with mqRenewSession")
 )
+
+// newSessionToken returns a random UUID. Unlike that of a message it does not have the id of the
+// record: in a transaction that is not known before the commit, and nothing else keeps two
+// receivers from accepting different sessions at the same time.
+func newSessionToken() (t [16]byte) {
+	_, _ = rand.Read(t[:]) // never fails
+	t[6] = t[6]&0x0f | 0x40
+	t[8] = t[8]&0x3f | 0x80
+	return t
+}
 
 // maxSessionState is the largest state of a session, that of Service Bus Premium.
 const maxSessionState = 1 << 20
@@ -170,12 +181,7 @@ func (e *entity) acceptSession(coll storage.Collection, id string) (got Accepted
 		return got, mongoerr.Newf(mongoerr.SessionCannotBeLocked, "The session '%s' is locked by another receiver until %s", id, value.DateTime(one.until))
 	}
 	one.until = after(e.now, e.config.LockDuration)
-	if one.record == 0 { // the token has the id of the record
-		if err := e.saveSession(coll, &one); err != nil {
-			return got, err
-		}
-	}
-	one.token = newToken(one.record)
+	one.token = newSessionToken()
 	if err := e.lapseSession(id); err != nil {
 		return got, err
 	}
@@ -285,14 +291,14 @@ func (e *entity) hold(lock [16]byte) (coll storage.Collection, s session, err er
 	if coll, err = e.sessions(); err != nil {
 		return nil, s, err
 	}
-	r, ok, err := coll.Get(token(lock).record())
+	r, ok, err := coll.Find(byToken, value.AppendKey(nil, value.Binary(4, lock[:])))
 	if err != nil {
 		return nil, s, err
 	}
 	if ok {
 		s = decodeSession(r)
 	}
-	if !ok || s.token != lock || !s.held(e.now) {
+	if !ok || !s.held(e.now) {
 		return nil, s, errSessionLost
 	}
 	return coll, s, nil

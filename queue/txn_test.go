@@ -105,3 +105,22 @@ func TestAbortedTransactionLeavesHead(t *testing.T) {
 		t.Errorf("received %v", got)
 	}
 }
+
+// A session that a transaction accepts is held by its token after the commit, even if others
+// have accepted sessions meanwhile.
+func TestAcceptSessionInTransaction(t *testing.T) {
+	e := newEnv(t)
+	e.create("q", `{"requiresSession": true}`)
+	txn, err := e.engine.Begin(e.ctx)
+	e.must(err)
+	s := txnStore{txn, e.broker.Changes()}
+	got, _, err := e.broker.AcceptSession(e.ctx, s, Accept{Ref: ref("q"), ID: "a", Named: true}, e.now())
+	e.must(err)
+	other, _, err := e.broker.AcceptSession(e.ctx, e.store, Accept{Ref: ref("q"), ID: "b", Named: true}, e.now())
+	e.must(err)
+	e.must(txn.Commit(e.ctx))
+	for _, token := range [][16]byte{got.Token, other.Token} {
+		_, err := e.broker.RenewSession(e.ctx, e.store, SessionLock{ref("q"), token}, e.now())
+		e.must(err)
+	}
+}
