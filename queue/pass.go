@@ -3,6 +3,7 @@ package queue
 import (
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/internal/reserved"
@@ -165,11 +166,24 @@ func (e *entity) takeIn(m *message) error {
 // settleIn stores a message that the queue cannot refuse its sender.
 func (e *entity) settleIn(m *message) error {
 	err := e.reinsert(m)
-	var taken *storage.DuplicateKeyError
-	if errors.As(err, &taken) {
-		return e.storeDeadLetter(m, reasonTransfer, fmt.Sprintf("The message could not be stored in '%s': a unique index has its value of '%s' already", e.ns.Coll, taken.Index))
+	if why, refused := refusal(err); refused {
+		return e.storeDeadLetter(m, reasonTransfer, fmt.Sprintf("The message could not be stored in '%s': %s", e.ns.Coll, why))
 	}
 	return err
+}
+
+// refusal is why an index of a user's refuses a message: because it is unique, or because it
+// cannot have a value of the message. refused is false for other errors.
+func refusal(err error) (why string, refused bool) {
+	var taken *storage.DuplicateKeyError
+	var unfit *mongoerr.Error
+	switch {
+	case errors.As(err, &taken):
+		return fmt.Sprintf("a unique index has its value of '%s' already", taken.Index), true
+	case errors.As(err, &unfit) && !unfit.Code.In(mongoerr.CategoryInterruption|mongoerr.CategoryShutdownError):
+		return unfit.Message, true
+	}
+	return "", false
 }
 
 // reinsert stores a message in the queue. If the queue has another one with the same _id,
@@ -214,7 +228,20 @@ func (e *entity) forwardDead(m *message) error {
 func (m *message) markDead(reason, description, source string) {
 	m.unlock()
 	m.state, m.due = active, 0
-	m.reason, m.description, m.source = reason, description, source
+	m.reason, m.description, m.source = reason, shorten(description), source
+}
+
+// maxDescription bounds the reason and the description of a dead letter, as in the clients of
+// Service Bus. The text of an error, which may show a whole message, is cut.
+const maxDescription = 4096
+
+// shorten cuts a text between characters.
+func shorten(s string) string {
+	n := min(len(s), maxDescription)
+	for n < len(s) && n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
 }
 
 // keepDeadLetter inserts a message that the queue loses into its dead-letter queue.

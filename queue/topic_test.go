@@ -3,7 +3,9 @@ package queue
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/storage"
@@ -305,5 +307,33 @@ func TestDropTopicAlone(t *testing.T) {
 	e.must(e.update(func(tx storage.Tx) error { return e.broker.Drop(tx, e.broker.Changes(), ns("t"), e.now()) }))
 	if exists(e, "t") || !exists(e, "t.deadletterqueue") {
 		t.Errorf("t: %v, t.deadletterqueue: %v", exists(e, "t"), exists(e, "t.deadletterqueue"))
+	}
+}
+
+// A subscription whose indexes cannot have a value of a message keeps it as a dead letter;
+// the other subscriptions and the sender have nothing to do with that.
+func TestIndexRefusesCopy(t *testing.T) {
+	e := newEnv(t)
+	e.createAs(Topic, "t", `{}`)
+	e.createAs(Subscription, "s", `{"topic": "t"}`)
+	e.createAs(Subscription, "picky", `{"topic": "t"}`)
+	for _, key := range []string{`{"a": 1, "b": 1}`, `{"g": "2dsphere"}`} {
+		spec := value.MustJSON(`{"v": 2, "name": "x` + key[2:3] + `", "key": ` + key + `}`)
+		e.must(e.update(func(tx storage.Tx) error {
+			return tx.CreateIndex(ns("picky"), storage.IndexSpec{Name: spec.Lookup("name").Str(), Spec: spec})
+		}))
+	}
+	e.send("t", `{"_id": 1, "a": [1], "b": [1]}`, `{"_id": 2, "g": "nowhere", "x": "`+strings.Repeat("ä", 5000)+`"}`, `{"_id": 3}`)
+	e.expectIDs("picky", "3")
+	if got := len(e.ids("s")); got != 3 {
+		t.Errorf("%d messages in s", got)
+	}
+	dead := e.peek("picky.deadletterqueue")
+	if len(dead) != 2 {
+		t.Fatalf("dead letters %v", dead)
+	}
+	expectMQ(t, dead[0], `{"deadLetterReason": "TransferFailed", "deadLetterErrorDescription": "The message could not be stored in 'picky': cannot index parallel arrays [b] [a]"}`)
+	if d := mq(dead[1], "deadLetterErrorDescription").Str(); len(d) < 4000 || len(d) > 4096 || !utf8.ValidString(d) {
+		t.Errorf("description of %d bytes: %.200s", len(d), d)
 	}
 }
