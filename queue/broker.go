@@ -32,6 +32,9 @@ type Broker struct {
 
 	// Shared must be set before use if other servers have the same queues.
 	Shared bool
+	// MaxCopies is how many copies of messages a transaction may make. It must not be changed
+	// during use.
+	MaxCopies int
 
 	mu     sync.Mutex
 	queues map[[16]byte]*runtimeState
@@ -61,7 +64,7 @@ type cachedConfig struct {
 // receiver's wait is also limited by the real clock, which runs on if the
 // other is frozen. m counts the removals and moves that no client requested.
 func NewBroker(server, real clock.Clock, m *ttl.Metrics) *Broker {
-	b := &Broker{clock: server, real: real, metrics: m, queues: map[[16]byte]*runtimeState{}, jumps: func() {}, share: dueShare}
+	b := &Broker{clock: server, real: real, metrics: m, queues: map[[16]byte]*runtimeState{}, jumps: func() {}, share: dueShare, MaxCopies: maxCopies}
 	if m, ok := server.(*clock.Manual); ok {
 		b.jumps = m.OnJump(func(time.Time) { b.reconsider() })
 	}

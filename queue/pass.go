@@ -112,34 +112,49 @@ func (e *entity) distribute(m *message) error {
 
 // selectFrom takes the copies of a message of the topic that the rules select.
 func (e *entity) selectFrom(m *message) error {
-	list, failed := e.config.Rules.copies(m, e.now)
-	for i := range list {
-		if err := e.arrive(&list[i]); err != nil {
-			return err
-		}
-	}
-	if failed == nil || !e.config.DeadLetterOnFilter {
-		return nil
+	failed, err := e.config.Rules.eachCopy(m, e.now, e.changes, e.arrive)
+	if err != nil || failed == nil || !e.config.DeadLetterOnFilter {
+		return err
 	}
 	c := *m
+	if err := e.changes.copied(&c); err != nil {
+		return err
+	}
 	return e.enqueue(&c, e.now, func() error { return e.storeDeadLetter(&c, reasonFilter, mongoerr.From(failed).Error()) })
 }
 
 // forward sends a message on to another queue or topic.
 func (e *entity) forward(m *message, to string) error {
-	if m.hops++; m.hops > maxHops {
+	if m.hops >= maxHops {
 		return e.keepDeadLetter(m, reasonHops, descriptionHops)
 	}
-	target, err := e.other(to)
+	target, why, err := e.target(to)
 	switch {
-	case mongoerr.Is(err, mongoerr.NamespaceNotFound), mongoerr.Is(err, mongoerr.IllegalOperation):
-		return e.keepDeadLetter(m, reasonTransfer, fmt.Sprintf("The message could not be forwarded to '%s': %s", to, mongoerr.From(err).Error()))
 	case err != nil:
 		return err
-	case target.dead || target.config.Kind == Subscription:
-		return e.keepDeadLetter(m, reasonTransfer, fmt.Sprintf("The message could not be forwarded to '%s', which is neither a queue nor a topic", to))
+	case e.refusing:
+		why = "it would have too many copies"
 	}
+	if why != "" {
+		return e.keepDeadLetter(m, reasonTransfer, fmt.Sprintf("The message could not be forwarded to '%s': %s", to, why))
+	}
+	m.hops++
 	return target.arrive(m)
+}
+
+// target opens what messages are forwarded to. why is not empty if there is no queue or topic
+// of the name.
+func (e *entity) target(name string) (t *entity, why string, err error) {
+	t, err = e.other(name)
+	switch {
+	case mongoerr.Is(err, mongoerr.NamespaceNotFound), mongoerr.Is(err, mongoerr.IllegalOperation):
+		return nil, mongoerr.From(err).Error(), nil
+	case err != nil:
+		return nil, "", err
+	case t.dead || t.config.Kind == Subscription:
+		return nil, "it is neither a queue nor a topic", nil
+	}
+	return t, "", nil
 }
 
 // arrive puts a message that comes from another queue or a topic into this one.
@@ -205,13 +220,29 @@ func (e *entity) reinsert(m *message) error {
 }
 
 // storeDeadLetter puts a message that the queue loses into the dead-letter queue, or
-// forwards it to where dead letters go.
+// forwards it to where dead letters go. One that cannot be forwarded stays, with its reason.
 func (e *entity) storeDeadLetter(m *message, reason, description string) error {
-	if e.config.ForwardDeadTo == "" {
+	forwards, err := e.forwardsDead()
+	if err != nil {
+		return err
+	}
+	if e.refusing && forwards {
+		m.hops, forwards = maxHops, false
+	}
+	if !forwards || m.hops >= maxHops {
 		return e.keepDeadLetter(m, reason, description)
 	}
 	m.markDead(reason, description, e.ns.Coll)
 	return e.forwardDead(m)
+}
+
+// forwardsDead reports whether dead letters can be forwarded.
+func (e *entity) forwardsDead() (bool, error) {
+	if e.config.ForwardDeadTo == "" {
+		return false, nil
+	}
+	_, why, err := e.target(e.config.ForwardDeadTo)
+	return why == "", err
 }
 
 // forwardDead sends a dead letter on. There it lives as long as messages do by default: its
@@ -280,38 +311,81 @@ func withNewID(d value.Doc, now int64) value.Doc {
 	return b.Doc()
 }
 
-// passOn hands on the messages that came before the queue forwarded, at most limit of them.
-func (e *entity) passOn(limit int) (n int, err error) {
-	for _, s := range e.strays() {
-		list, err := heads(s.coll, byReady, storage.KeyRange{}, limit-n)
-		if err != nil {
-			return n, err
-		}
-		for i := range list {
-			if err := remove(s.coll, list[i].id); err != nil {
-				return n, err
-			}
-			if err := s.pass(&list[i]); err != nil {
-				return n, err
-			}
-			n++
-		}
-	}
-	return n, nil
-}
+// # Strays
+//
+// Strays are the messages and dead letters that came before the queue forwarded, or before
+// what it forwards to existed. The next pass or receiver hands them on.
 
-// stray is a collection whose ready messages should have been handed on.
+// stray is a collection that may have some.
 type stray struct {
 	coll storage.Collection
 	pass func(*message) error
+	stay bool // whether messages stay that have been forwarded too often
 }
 
-func (e *entity) strays() (list []stray) {
+func (e *entity) strays() (list []stray, err error) {
 	if e.config.ForwardTo != "" {
-		list = append(list, stray{e.main, e.pass})
+		list = append(list, stray{coll: e.main, pass: e.passStray})
 	}
-	if e.config.ForwardDeadTo != "" && e.deadColl != nil {
-		list = append(list, stray{e.deadColl, e.forwardDead})
+	forwards, err := e.forwardsDead()
+	if forwards && e.deadColl != nil {
+		list = append(list, stray{coll: e.deadColl, pass: e.passDead, stay: true})
 	}
-	return list
+	return list, err
+}
+
+// next finds the first strays, at most n.
+func (s *stray) next(n int) (found []message, err error) {
+	if n <= 0 {
+		return nil, nil
+	}
+	err = walk(s.coll, byReady, storage.KeyRange{}, func(m *message) bool {
+		if !s.stay || m.hops < maxHops {
+			found = append(found, *m)
+		}
+		return len(found) < n
+	})
+	return found, err
+}
+
+// passOn hands on strays, at most limit of them.
+func (e *entity) passOn(limit int) (n int, err error) {
+	strays, err := e.strays()
+	for _, s := range strays {
+		var list []message
+		if err == nil {
+			list, err = s.next(limit - n)
+		}
+		for i := range list {
+			if err != nil || !e.changes.room() {
+				return limit, err
+			}
+			err = s.pass(&list[i])
+			n++
+		}
+	}
+	return n, err
+}
+
+// passStray hands on a message. If it has expired it goes the way of those that do.
+func (e *entity) passStray(m *message) error {
+	if m.expired(e.now) {
+		return e.expire(m)
+	}
+	if err := remove(e.main, m.id); err != nil {
+		return err
+	}
+	return e.pass(m)
+}
+
+// passDead hands on a dead letter.
+func (e *entity) passDead(m *message) error {
+	if e.refusing {
+		m.hops = maxHops
+		return e.save(e.deadColl, m)
+	}
+	if err := remove(e.deadColl, m.id); err != nil {
+		return err
+	}
+	return e.forwardDead(m)
 }

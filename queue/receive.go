@@ -162,7 +162,7 @@ func (b *Broker) take(ctx context.Context, s Store, r Request, now int64) (docs 
 		var ended bool
 		err = b.update(ctx, s, r.Ref, now, func(e *entity) error {
 			docs = docs[:0]
-			if _, err := e.processDue(share); err != nil {
+			if _, err := e.processDue(min(share, e.share)); err != nil {
 				return err
 			}
 			if docs, ended, err = e.deliver(r, from, docs); err != nil {
@@ -332,7 +332,7 @@ func (b *Broker) receiveNumbers(ctx context.Context, s Store, r Request, now int
 		if err := e.used(now); err != nil {
 			return err
 		}
-		if _, err := e.processDue(b.share); err != nil {
+		if _, err := e.processDue(e.share); err != nil {
 			return err
 		}
 		messages, ok, err := e.deferred(r.Numbers, of.session)

@@ -151,7 +151,7 @@ func (b *Broker) tryAccept(ctx context.Context, s Store, a Accept, now int64) (g
 		if err := e.used(now); err != nil {
 			return err
 		}
-		if _, err := e.processDue(b.share); err != nil {
+		if _, err := e.processDue(e.share); err != nil {
 			return err
 		}
 		id := a.ID

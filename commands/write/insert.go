@@ -153,11 +153,48 @@ func (w *BatchWrite) InsertChunk() error {
 		return nil
 	}
 	w.done, w.before, w.filled = 0, len(w.Errs), w.room
-	if err := w.C.Update(w.insert); err != nil {
+	err := w.C.Update(w.insert)
+	if tooManyCopies(err) && w.C.Transaction() == nil {
+		return w.insertHalves()
+	}
+	if err != nil {
 		return w.failChunk(kernel.Translate(w.NS, err))
 	}
 	w.N += w.done
 	w.Chunk = w.Chunk[:0]
+	return nil
+}
+
+// tooManyCopies reports whether a topic would make more copies than fit into one transaction. Some
+// may have been made, so that the transaction must end.
+func tooManyCopies(err error) bool { return mongoerr.Is(err, mongoerr.TransactionTooLarge) }
+
+// insertHalves inserts a chunk that is too large for one transaction in two, down to single
+// documents. For the last attempt a topic leaves scheduled messages that are due alone.
+func (w *BatchWrite) insertHalves() error {
+	chunk := w.Chunk
+	w.Errs, w.room, w.Stopped = w.Errs[:w.before], w.filled, false
+	defer func() { w.Chunk = chunk[:0] }()
+	if n := len(chunk); n > 1 {
+		for _, half := range [][]Numbered{chunk[:n/2], chunk[n/2:]} {
+			w.Chunk = half
+			if err := w.InsertChunk(); err != nil || w.Stopped {
+				return err
+			}
+		}
+		return nil
+	}
+	changes := w.C.QueueChanges()
+	changes.LeaveDue(true)
+	defer changes.LeaveDue(false)
+	err := w.C.Update(w.insert)
+	switch {
+	case tooManyCopies(err):
+		return w.Fail(chunk[0].I, kernel.Translate(w.NS, err))
+	case err != nil:
+		return w.failChunk(kernel.Translate(w.NS, err))
+	}
+	w.N += w.done
 	return nil
 }
 
@@ -204,7 +241,7 @@ func (w *BatchWrite) insertNow(tx storage.Tx) error {
 	for _, e := range w.Chunk {
 		w.C.AtStatement(e.I)
 		if _, err := w.writer.Insert(e.D); err != nil {
-			if kernel.Retry(err) {
+			if kernel.Retry(err) || tooManyCopies(err) {
 				return err
 			}
 			if err := w.Fail(e.I, err); err != nil {
