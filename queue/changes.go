@@ -16,7 +16,7 @@ type Changes struct {
 	dropped []*storage.Info
 
 	copies, bytes int // messages that were handed on, and their sizes
-	steps         int // of the evaluation of rules
+	steps         int // number of steps that rules have taken
 
 	processed bool // whether messages that are due were processed
 	leaveDue  bool // whether they are left to the next pass

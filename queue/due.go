@@ -104,8 +104,12 @@ func (e *entity) processDue(limit int) (more bool, err error) {
 
 // actOn processes the due messages of one step.
 func (e *entity) actOn(s dueStep, limit int) (n int, err error) {
-	if s.act == nil {
+	switch {
+	case s.act != nil:
+	case e.config.ForwardDeadTo == "":
 		return e.expireDue(s, limit)
+	default: // what a message is forwarded to may lead back here
+		s.act = func(e *entity, _ storage.Collection, m *message) error { return e.expire(m) }
 	}
 	due, err := heads(s.coll, s.index, until(e.now), limit)
 	for i := range due {
@@ -122,10 +126,6 @@ func (e *entity) actOn(s dueStep, limit int) (n int, err error) {
 // expireDue removes the expired messages of the queue, or moves them to the
 // dead-letter queue, in one ranged delete.
 func (e *entity) expireDue(s dueStep, limit int) (int, error) {
-	if e.config.ForwardDeadTo != "" { // what a message is forwarded to may lead back here
-		s.act = func(e *entity, _ storage.Collection, m *message) error { return e.expire(m) }
-		return e.actOn(s, limit)
-	}
 	out, err := s.coll.DeleteRange(&storage.RangeDelete{Index: s.index, Keys: until(e.now), Limit: limit, Pick: func(_ []byte, rec storage.Record) (storage.Verdict, error) {
 		m := decode(rec)
 		v := storage.Verdict{Do: storage.Remove, Reason: e.countExpired(&m)}

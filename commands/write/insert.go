@@ -147,52 +147,46 @@ func (w *BatchWrite) InsertAll(docs args.DocList) error {
 }
 
 // InsertChunk inserts the collected documents in one transaction. If some of them
-// fail, the others are still inserted.
+// fail, the others are still inserted. If a topic would make too many copies for one
+// transaction, the documents are divided, down to single ones.
 func (w *BatchWrite) InsertChunk() error {
-	if len(w.Chunk) == 0 {
-		return nil
-	}
-	w.done, w.before, w.filled = 0, len(w.Errs), w.room
-	err := w.C.Update(w.insert)
-	if tooManyCopies(err) && w.C.Transaction() == nil {
-		return w.insertHalves()
-	}
-	if err != nil {
-		return w.failChunk(kernel.Translate(w.NS, err))
-	}
-	w.N += w.done
-	w.Chunk = w.Chunk[:0]
-	return nil
-}
-
-// tooManyCopies reports whether a topic would make more copies than fit into one transaction. Some
-// may have been made, so that the transaction must end.
-func tooManyCopies(err error) bool { return mongoerr.Is(err, mongoerr.TransactionTooLarge) }
-
-// insertHalves inserts a chunk that is too large for one transaction in two, down to single
-// documents. For the last attempt a topic leaves scheduled messages that are due alone.
-func (w *BatchWrite) insertHalves() error {
-	chunk := w.Chunk
-	w.Errs, w.room, w.Stopped = w.Errs[:w.before], w.filled, false
-	defer func() { w.Chunk = chunk[:0] }()
-	if n := len(chunk); n > 1 {
-		for _, half := range [][]Numbered{chunk[:n/2], chunk[n/2:]} {
-			w.Chunk = half
-			if err := w.InsertChunk(); err != nil || w.Stopped {
+	all, size := w.Chunk, len(w.Chunk)
+	for rest := all; len(rest) > 0 && !w.Stopped; {
+		w.Chunk = rest[:min(size, len(rest))]
+		err := w.insertPart()
+		if tooManyCopies(err) && len(w.Chunk) > 1 && w.C.Transaction() == nil {
+			size = len(w.Chunk) / 2
+			continue
+		}
+		if err != nil {
+			if err := w.failChunk(kernel.Translate(w.NS, err)); err != nil {
 				return err
 			}
 		}
-		return nil
+		rest = rest[len(w.Chunk):]
 	}
-	changes := w.C.QueueChanges()
-	changes.LeaveDue(true)
-	defer changes.LeaveDue(false)
+	w.Chunk = all[:0]
+	return nil
+}
+
+// tooManyCopies reports whether a topic would make more copies than fit into one
+// transaction. Some may have been made, so that the transaction must end.
+func tooManyCopies(err error) bool { return mongoerr.Is(err, mongoerr.TransactionTooLarge) }
+
+// insertPart inserts Chunk in one transaction. For a single document that has too many copies, a
+// topic leaves scheduled messages that are due alone at the second attempt.
+func (w *BatchWrite) insertPart() error {
+	w.done, w.before, w.filled = 0, len(w.Errs), w.room
 	err := w.C.Update(w.insert)
-	switch {
-	case tooManyCopies(err):
-		return w.Fail(chunk[0].I, kernel.Translate(w.NS, err))
-	case err != nil:
-		return w.failChunk(kernel.Translate(w.NS, err))
+	if tooManyCopies(err) && len(w.Chunk) == 1 && w.C.Transaction() == nil {
+		changes := w.C.QueueChanges()
+		changes.LeaveDue(true)
+		err = w.C.Update(w.insert)
+		changes.LeaveDue(false)
+	}
+	if err != nil {
+		w.Errs, w.room, w.Stopped = w.Errs[:w.before], w.filled, false
+		return err
 	}
 	w.N += w.done
 	return nil
@@ -203,13 +197,9 @@ func (w *BatchWrite) insertHalves() error {
 // command.
 func (w *BatchWrite) failChunk(err error) error {
 	switch mongoerr.CodeOf(err) {
-	case mongoerr.OutOfDiskSpace, mongoerr.InternalError:
-	default:
-		return err
+	case mongoerr.OutOfDiskSpace, mongoerr.InternalError, mongoerr.TransactionTooLarge:
+		return w.failAll(err)
 	}
-	w.Errs, w.room, w.Stopped = w.Errs[:w.before], w.filled, false
-	err = w.failAll(err)
-	w.Chunk = w.Chunk[:0]
 	return err
 }
 
