@@ -68,3 +68,22 @@ func TestInsertBesideTooManyCopies(t *testing.T) {
 		e.sweep()
 	}
 }
+
+// A dead letter without a session cannot return to a queue with sessions, where nobody could
+// receive it, unless it gets one.
+func TestResubmitWithoutSession(t *testing.T) {
+	e := newMQEnv(t)
+	e.ok(`{"create": "t", "messageTopic": {}}`)
+	e.ok(`{"create": "s", "messageSubscription": {"topic": "t", "requiresSession": true}}`)
+	e.ok(`{"mqSend": "t", "messages": [{"_id": 1}, {"_id": 2}]}`)
+	e.fails(2, "needs a sessionId", `{"mqResubmit": "s", "all": true}`)
+	e.fails(14, "expected type 'string'", `{"mqResubmit": "s", "all": true, "sessionId": 1}`)
+	e.fails(2, "1 to 128 bytes", `{"mqResubmit": "s", "all": true, "sessionId": ""}`)
+	e.ok(`{"mqResubmit": "s", "sequenceNumbers": [{"$numberLong": "1"}], "sessionId": "a"}`)
+	if id := e.ok(`{"mqAcceptSession": "s"}`).Lookup("session").Doc().Lookup("sessionId").Str(); id != "a" {
+		t.Errorf("session %q", id)
+	}
+	if n := len(e.messages(`{"mqPeek": "s", "subQueue": "deadLetter", "maxMessages": 5}`)); n != 1 {
+		t.Errorf("%d dead letters", n)
+	}
+}
