@@ -165,3 +165,24 @@ func TestForwardExpired(t *testing.T) {
 	e.expectIDs("to")
 	e.expectIDs("q.deadletterqueue", "1")
 }
+
+// A queue does not get the name of one that was dropped if its messages would come back.
+func TestRenameIntoCycle(t *testing.T) {
+	e := newEnv(t)
+	e.create("gone", `{}`)
+	e.create("a", `{"forwardTo": "gone"}`)
+	e.must(e.update(func(tx storage.Tx) error { return e.broker.Drop(tx, e.broker.Changes(), ns("gone"), e.now()) }))
+	e.create("b", `{"forwardTo": "a"}`)
+	e.create("c", `{}`)
+	rename := func(from string) error {
+		return e.update(func(tx storage.Tx) error { return e.broker.Rename(tx, e.broker.Changes(), ns(from), ns("gone"), e.now()) })
+	}
+	e.createAs(Topic, "t", `{}`)
+	e.createAs(Subscription, "s", `{"topic": "t", "forwardTo": "a"}`)
+	for _, name := range []string{"b", "t"} {
+		e.fails(rename(name), mongoerr.InvalidOptions, "would come back")
+	}
+	e.must(rename("c"))
+	e.send("b", `{"_id": 1}`)
+	e.expectIDs("gone", "1")
+}

@@ -142,13 +142,22 @@ func (r *rule) setCorrelation(field string, v value.Value) (err error) {
 	}
 	b := value.NewBuilder()
 	for path, want := range v.Doc().All() {
-		if strings.HasPrefix(path, "$") || want.Kind() == value.KindRegex {
+		if strings.HasPrefix(path, "$") || want.Kind() == value.KindRegex || isOperators(want) {
 			return mongoerr.Newf(mongoerr.BadValue, "A correlation filter compares fields with values, found '%s' in '%s': use 'filter' instead", path, field)
 		}
 		b.Append(path, value.Document(value.NewDoc("$eq", want)))
 	}
 	r.filter, err = match.Compile(b.Doc(), match.Options{})
 	return err
+}
+
+// isOperators reports whether a filter would take a value as operators.
+func isOperators(v value.Value) bool {
+	if v.Kind() != value.KindDocument {
+		return false
+	}
+	name, _ := v.Doc().First()
+	return strings.HasPrefix(name, "$")
 }
 
 // setAction reads update operators, which may change the fields of the sender.

@@ -106,15 +106,23 @@ func (e *entity) checkForwarding() error {
 		if target.dead || target.config.Kind == Subscription {
 			return mongoerr.Newf(mongoerr.InvalidOptions, "cannot forward to %s, which is neither a queue nor a topic", target.ns)
 		}
+	}
+	return e.checkReturn()
+}
+
+// checkReturn refuses to hand messages on to where they would come back from.
+func (e *entity) checkReturn() error {
+	list, err := e.next()
+	for _, target := range list {
 		back, err := target.leadsTo(e)
 		if err != nil {
 			return err
 		}
 		if back {
-			return mongoerr.Newf(mongoerr.InvalidOptions, "cannot forward from %s to '%s': the messages would come back", e.ns, to)
+			return mongoerr.Newf(mongoerr.InvalidOptions, "cannot forward from %s to '%s': the messages would come back", e.ns, target.ns.Coll)
 		}
 	}
-	return nil
+	return err
 }
 
 // targets are where messages and dead letters are forwarded to.
