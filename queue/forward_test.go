@@ -175,7 +175,9 @@ func TestRenameIntoCycle(t *testing.T) {
 	e.create("b", `{"forwardTo": "a"}`)
 	e.create("c", `{}`)
 	rename := func(from string) error {
-		return e.update(func(tx storage.Tx) error { return e.broker.Rename(tx, e.broker.Changes(), ns(from), ns("gone"), e.now()) })
+		return e.update(func(tx storage.Tx) error {
+			return e.broker.Rename(tx, e.broker.Changes(), ns(from), ns("gone"), e.now())
+		})
 	}
 	e.createAs(Topic, "t", `{}`)
 	e.createAs(Subscription, "s", `{"topic": "t", "forwardTo": "a"}`)

@@ -142,6 +142,14 @@ func (b *Broker) AcceptSession(ctx context.Context, s Store, a Accept, now int64
 
 // tryAccept locks a session if there is one, or says when there may be.
 func (b *Broker) tryAccept(ctx context.Context, s Store, a Accept, now int64) (got Accepted, ok bool, due int64, err error) {
+	var head mark
+	if !a.Named {
+		found := false
+		head, found, due, err = b.pollSessions(ctx, s, a.Ref, now)
+		if err != nil || !found {
+			return got, false, due, err
+		}
+	}
 	err = b.update(ctx, s, a.Ref, now, func(e *entity) error {
 		got, ok, due = Accepted{}, a.Named, 0
 		coll, err := e.sessions()
@@ -156,7 +164,11 @@ func (b *Broker) tryAccept(ctx context.Context, s Store, a Accept, now int64) (g
 		}
 		id := a.ID
 		if !a.Named {
-			id, ok, err = e.nextSession(coll)
+			from := head
+			if low := e.out.lowest; low != 0 { // a lock has lapsed
+				from.number = min(from.number, low)
+			}
+			id, ok, err = e.nextSession(coll, &from)
 		}
 		switch {
 		case err != nil:
@@ -169,6 +181,41 @@ func (b *Broker) tryAccept(ctx context.Context, s Store, a Accept, now int64) (g
 		return err
 	})
 	return got, ok, due, err
+}
+
+// pollSessions checks in a read transaction whether there is a session to accept or anything to
+// store, so that polling does not block writers, and moves the head of the queue. head is where
+// to look for the session.
+func (b *Broker) pollSessions(ctx context.Context, s Store, ref Ref, now int64) (head mark, found bool, due int64, err error) {
+	var q *runtimeState
+	if err := b.view(ctx, s, ref, now, func(e *entity) error { q = e.state; return nil }); err != nil {
+		return head, false, 0, err
+	}
+	seen, idle := q.head.at(now), false // read before the view begins
+	err = b.view(ctx, s, ref, now, func(e *entity) error {
+		head = seen
+		coll, err := e.sessions()
+		if err != nil {
+			return err
+		}
+		e.state.used(now)
+		idle = e.config.idle()
+		if _, found, err = e.nextSession(coll, &head); found || err != nil {
+			return err
+		}
+		if found, err = e.isDue(); found || err != nil {
+			return err
+		}
+		due, err = e.nextAcceptable(coll)
+		return err
+	})
+	if err == nil && b.keepsHeads(s) {
+		q.head.advance(head, now)
+	}
+	if err == nil && idle && !found {
+		err = b.update(ctx, s, ref, now, func(e *entity) error { return e.used(now) })
+	}
+	return head, found, due, err
 }
 
 // acceptSession locks one session.
@@ -213,26 +260,29 @@ func holderRange(id string) storage.KeyRange {
 const sessionScan = 1000
 
 // nextSession finds the session with the oldest message that can be received and that nobody
-// holds.
-func (e *entity) nextSession(coll storage.Collection) (id string, ok bool, err error) {
-	held, seen := map[string]bool{}, 0
+// holds. It starts at a head, and moves that over what it has passed.
+func (e *entity) nextSession(coll storage.Collection, head *mark) (id string, ok bool, err error) {
+	locks, seen := map[string]int64{}, 0
 	var failed error
-	err = walk(e.main, byReady, storage.KeyRange{}, func(m *message) bool {
+	err = walk(e.main, byReady, allReady.from(head.number), func(m *message) bool {
 		seen++
-		if m.expired(e.now) {
-			return seen < sessionScan
+		if !m.expired(e.now) {
+			end, known := locks[m.session]
+			if !known {
+				end, failed = e.lockOf(coll, m.session)
+				locks[m.session] = end
+			}
+			if failed != nil {
+				return false
+			}
+			if end == 0 {
+				id, ok, head.number = string([]byte(m.session)), true, m.number
+				return false
+			}
+			head.until = min(head.until, end)
 		}
-		locked, known := held[m.session]
-		if !known {
-			var s session
-			s, failed = e.session(coll, m.session)
-			locked = s.held(e.now)
-			held[m.session] = locked
-		}
-		if !locked && failed == nil {
-			id, ok = string([]byte(m.session)), true
-		}
-		return !ok && failed == nil && seen < sessionScan
+		head.number = m.number + 1
+		return seen < sessionScan
 	})
 	if err == nil {
 		err = failed
@@ -241,6 +291,15 @@ func (e *entity) nextSession(coll storage.Collection) (id string, ok bool, err e
 		return id, ok, err
 	}
 	return e.anySession(coll)
+}
+
+// lockOf is the end of the lock of a session; 0 if nobody holds it.
+func (e *entity) lockOf(coll storage.Collection, id string) (int64, error) {
+	s, err := e.session(coll, id)
+	if err != nil || !s.held(e.now) {
+		return 0, err
+	}
+	return s.until, nil
 }
 
 // anySession finds a session with a message to receive that nobody holds, in the order of the
@@ -351,6 +410,13 @@ func (b *Broker) ReleaseSession(ctx context.Context, st Store, lock SessionLock,
 			return err
 		}
 		e.out.ready++ // the session itself, for receivers that wait for one
+		first, err := heads(e.main, bySession, sessionLane(s.id).from(0), 1)
+		if err != nil {
+			return err
+		}
+		for i := range first {
+			e.out.lowest = earlier(e.out.lowest, first[i].number)
+		}
 		s.until = 0
 		return e.saveSession(coll, s)
 	})
