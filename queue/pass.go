@@ -36,24 +36,27 @@ const (
 	reasonFilter       = "FilterEvaluationException"
 )
 
-// unit holds the queues that a transaction has opened on the way of a message, so that
-// each is opened once.
-type unit map[[16]byte]*entity
+// unit holds the queues that a command has opened on the way of its messages, by the names of
+// their collections, so that each is opened once.
+type unit map[string]*entity
 
 // other opens another queue, topic or subscription of the database.
 func (e *entity) other(name string) (*entity, error) {
 	if e.unit == nil {
-		e.unit = unit{e.uuid: e}
+		e.unit = unit{}
+		if !e.dead {
+			e.unit[e.ns.Coll] = e
+		}
+	}
+	if o := e.unit[name]; o != nil {
+		return o, nil
 	}
 	o, err := e.broker.open(e.tx, Ref{Namespace: storage.Namespace{DB: e.ns.DB, Coll: name}}, e.now, e.changes)
 	if err != nil {
 		return nil, err
 	}
-	if held := e.unit[o.uuid]; held != nil && held.dead == o.dead {
-		return held, nil
-	}
 	o.unit = e.unit
-	e.unit[o.uuid] = o
+	e.unit[name] = o
 	return o, nil
 }
 
