@@ -26,18 +26,18 @@ func TestSessionsModel(t *testing.T) {
 		defer func() { _ = m.engine.Close() }()
 		m.create("q", `{"requiresSession": true, "lockDuration": 30, "maxDeliveryCount": 3, "deadLetteringOnMessageExpiration": true}`)
 		rt.Repeat(map[string]func(*rapid.T){
-			"send": m.sends, "accept": m.accepts, "named": m.acceptsNamed, "receive": m.receives, "release": m.releases,
+			"send": m.sendOne, "accept": m.accepts, "named": m.acceptsNamed, "receive": m.receives, "release": m.releases,
 			"renew": m.renews, "clock": m.waits, "sweep": func(*rapid.T) { m.sweep() }, "": func(*rapid.T) { m.nobodyElse() },
 		})
 	})
 }
 
-func (m *sessionsModel) sends(rt *rapid.T) {
+func (m *sessionsModel) sendOne(rt *rapid.T) {
 	m.sent++
 	id := rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}).Draw(rt, "session")
 	live := rapid.SampledFrom([]int{5, 20, 45, 1000}).Draw(rt, "seconds to live")
 	later := rapid.SampledFrom([]int64{0, 0, 10}).Draw(rt, "seconds later")
-	m.env.send("q", fmt.Sprintf(`{"_id": %d, "_mq": {"sessionId": %q, "timeToLive": %d, "scheduledEnqueueTimeUtc": {"$date": %d}}}`, m.sent, id, live, m.now()+later*1000))
+	m.send("q", fmt.Sprintf(`{"_id": %d, "_mq": {"sessionId": %q, "timeToLive": %d, "scheduledEnqueueTimeUtc": {"$date": %d}}}`, m.sent, id, live, m.now()+later*1000))
 }
 
 // accepts takes the next session, which must be the one that a broker finds without a head.

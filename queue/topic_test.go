@@ -408,7 +408,7 @@ func TestRulesOfOneTransaction(t *testing.T) {
 	var m message
 	m.split(value.MustJSON(`{"_id": 1}`))
 	made, enough := 0, errors.New("enough")
-	if _, err := c.Rules.eachCopy(&m, t0, e.broker.Changes(), func(*message) error { made++; return enough }); err != enough || made != 1 {
+	if _, err := c.Rules.eachCopy(&m, t0, e.broker.Changes(), func(*message) error { made++; return enough }); !errors.Is(err, enough) || made != 1 {
 		t.Errorf("%d copies, %v", made, err)
 	}
 }
