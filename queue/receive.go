@@ -106,6 +106,9 @@ func (b *Broker) waitersOf(ctx context.Context, s Store, ref Ref, now int64) (w 
 		}
 		if b.Shared {
 			e.state.elsewhere.await(e.coll.Info().Namespace)
+			if e.config.RequiresSession && !e.dead { // a session may be released without a change of its messages
+				e.state.elsewhere.await(sessionsNamespace(e.ns.DB, e.uuid))
+			}
 		}
 		return nil
 	})
