@@ -1,8 +1,6 @@
 package users
 
 import (
-	"slices"
-
 	"github.com/duskdb/duskdb/commands/access"
 	"github.com/duskdb/duskdb/commands/exec"
 	"github.com/duskdb/duskdb/commands/kernel"
@@ -57,7 +55,7 @@ func mayPassMessages(c *kernel.Call, ns storage.Namespace) error {
 		return err
 	}
 	if topic != "" {
-		if err := mayGet(c, storage.Namespace{DB: c.DB, Coll: topic}, ns, "find"); err != nil {
+		if err := mayGet(c, storage.Namespace{DB: c.DB, Coll: topic}, ns); err != nil {
 			return err
 		}
 	}
@@ -70,7 +68,7 @@ func mayPassMessages(c *kernel.Call, ns storage.Namespace) error {
 			if err := access.Need(c, access.Pattern(to), "insert"); err != nil {
 				return err
 			}
-			if err := mayGet(c, ns, to, "find", "remove"); err != nil {
+			if err := mayGet(c, ns, to); err != nil {
 				return err
 			}
 		}
@@ -96,11 +94,10 @@ func selectsFrom(c *kernel.Call, ns storage.Namespace) (topic string, err error)
 	return is.Lookup("topic").Str(), nil
 }
 
-// mayGet checks that users have one of the privileges to read where messages come from, if
-// they can read any of the collections to which the messages may get: receivers need no
-// privilege but remove.
-func mayGet(c *kernel.Call, from, to storage.Namespace, read ...string) error {
-	if !c.Svc.Options.Security.Auth || mayAny(c, from, read...) {
+// mayGet checks that users can read where messages come from, if they can read any of the
+// collections to which the messages may get.
+func mayGet(c *kernel.Call, from, to storage.Namespace) error {
+	if !c.Svc.Options.Security.Auth || access.May(c, access.Pattern(from), "find") {
 		return nil
 	}
 	names, err := c.Svc.Queues.Reach(c.Ctx, kernel.CallStore{Call: c}, to, c.Now)
@@ -108,25 +105,20 @@ func mayGet(c *kernel.Call, from, to storage.Namespace, read ...string) error {
 		return err
 	}
 	for _, name := range names {
-		if mayAny(c, storage.Namespace{DB: to.DB, Coll: name}, "find", "remove") {
+		if access.May(c, access.Pattern(storage.Namespace{DB: to.DB, Coll: name}), "find") {
 			return access.ErrNotAuthorized
 		}
 	}
 	return nil
 }
 
-// mayAny reports whether the client has one of several privileges.
-func mayAny(c *kernel.Call, ns storage.Namespace, actions ...string) bool {
-	return slices.ContainsFunc(actions, func(action string) bool { return access.May(c, access.Pattern(ns), action) })
-}
-
 // mayMove checks the privileges for moving documents. Users who cannot read the
-// source must not move its documents to a collection that they can read, or receive from.
+// source must not move its documents to where they can read them.
 func mayMove(c *kernel.Call, from, to storage.Namespace) error {
 	if err := access.Need(c, access.Pattern(to), "insert"); err != nil {
 		return err
 	}
-	return mayGet(c, from, to, "find")
+	return mayGet(c, from, to)
 }
 
 // MayCollMod checks the privilege collMod, and those for moving expired documents
@@ -194,8 +186,8 @@ func MayRename(c *kernel.Call) error {
 	return mayCarryExpiry(c, from, to)
 }
 
-// readsMore reports whether the client could read a collection by its new name alone. Messages
-// can also be read by those who receive them.
+// readsMore reports whether the client could read a collection by its new name alone, or the
+// dead-letter queue that is renamed with it.
 func readsMore(c *kernel.Call, from, to storage.Namespace) (bool, error) {
 	if access.May(c, access.Pattern(from), "find") {
 		return false, nil
@@ -207,7 +199,8 @@ func readsMore(c *kernel.Call, from, to storage.Namespace) (bool, error) {
 	if err != nil || info == nil || !queue.IsQueue(info.Options) {
 		return false, err
 	}
-	return mayAny(c, to, "remove") && !mayAny(c, from, "remove"), nil
+	from.Coll, to.Coll = queue.DeadLetterName(from.Coll), queue.DeadLetterName(to.Coll)
+	return access.May(c, access.Pattern(to), "find") && !access.May(c, access.Pattern(from), "find"), nil
 }
 
 // mayCarryExpiry checks the privilege to write to the dead-letter collection in the
