@@ -126,8 +126,13 @@ func (r *rule) setFilter(field string, v value.Value) (err error) {
 	case value.KindString:
 		return errSQL(field)
 	case value.KindDocument:
-		r.filter, err = match.Compile(v.Doc(), match.Options{})
-		return err
+		if r.filter, err = match.Compile(v.Doc(), match.Options{}); err != nil {
+			return err
+		}
+		if script := r.filter.Scripted(); script != "" { // others wait while rules are evaluated
+			return mongoerr.Newf(mongoerr.BadValue, "%s is not allowed in this context", script)
+		}
+		return nil
 	}
 	return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s' is the wrong type '%s', expected types '[bool, object]'", field, v.Kind())
 }
