@@ -155,6 +155,8 @@ func noteStages(seen map[string]bool, pipeline value.Doc) {
 func newSweepHarness(t *testing.T) *harness.AuthHarness {
 	h := harness.NewAuth(t)
 	h.OK(`{create: "moves", onExpire: {deadLetterTo: "dead"}}`)
+	h.OK(`{create: "news", messageTopic: {}}`)
+	h.OK(`{create: "far", messageSubscription: {topic: "news"}}`)
 	h.Svc.Options.Security.Auth = true
 	return h
 }

@@ -102,7 +102,15 @@ var sweepCatalog = []touches{
 	{"test", `{create: "x", onExpire: {deadLetterTo: "y"}}`, "createCollection test.x, insert test.y, =find test.y, find test.x, -insert"}, // else one could come to read x
 	{"test", `{create: "s", messageSubscription: {topic: "t"}}`, "createCollection test.s, -insert"},
 	{"test", `{create: "s", messageSubscription: {topic: "t"}}`, "createCollection test.s, =find test.s, find test.t, -insert"}, // else one could come to read t
+	{"test", `{create: "s", messageSubscription: {topic: "t"}}`, "createCollection test.s, =find test.s.deadletterqueue, find test.t, -insert"},
+	{"test", `{collMod: "far", messageSubscription: {lockDuration: 5}}`, "collMod test.far, =find test.far"},
+	{"test", `{collMod: "far", messageSubscription: {rules: []}}`, "collMod test.far"},
+	{"test", `{collMod: "far", messageSubscription: {rules: []}}`, "collMod test.far, =find test.far, find test.news"},
+	{"test", `{collMod: "far", messageSubscription: {deadLetteringOnFilterEvaluationExceptions: true}}`, "collMod test.far, =find test.far.deadletterqueue, find test.news"},
 	{"test", `{create: "q", messageQueue: {forwardTo: "y"}}`, "createCollection test.q, insert test.y, -insert"},
+	{"test", `{collMod: "q", messageQueue: {forwardTo: "news"}}`, "collMod test.q, insert test.news, =find test.far, find test.q"}, // who reads a subscription of the topic
+	{"test", `{create: "x", onExpire: {deadLetterTo: "news"}}`, "createCollection test.x, insert test.news, =find test.far, find test.x, -insert"},
+	{"admin", `{renameCollection: "test.far", to: "test.y"}`, "renameCollectionSameDB test, =find test.y.deadletterqueue, find test.far, -insert"},
 	{"test", `{collMod: "q", messageQueue: {forwardDeadLetteredMessagesTo: "y"}}`, "collMod test.q, insert test.y"},
 	{"test", `{collMod: "q", messageQueue: {forwardTo: "y"}}`, "collMod test.q, insert test.y, =find test.y, find test.q"},
 	{"test", `{create: "v", viewOn: "x", pipeline: []}`, "createCollection test.v"}, // who may not read v

@@ -17,6 +17,9 @@ type Store interface {
 	// Update runs fn in a writing transaction, perhaps several times. It applies the
 	// Changes that fn gets when the transaction has been committed.
 	Update(ctx context.Context, fn func(storage.Tx, *Changes) error) error
+	// InTransaction reports whether they are parts of an open transaction, whose writes they
+	// see and which may be undone.
+	InTransaction() bool
 }
 
 // Broker runs the queues of a server. It is safe for concurrent use.
@@ -29,6 +32,9 @@ type Broker struct {
 
 	// Shared must be set before use if other servers have the same queues.
 	Shared bool
+	// MaxCopies is how many copies of messages a transaction may make. It must not be changed
+	// during use.
+	MaxCopies int
 
 	mu     sync.Mutex
 	queues map[[16]byte]*runtimeState
@@ -58,7 +64,7 @@ type cachedConfig struct {
 // receiver's wait is also limited by the real clock, which runs on if the
 // other is frozen. m counts the removals and moves that no client requested.
 func NewBroker(server, real clock.Clock, m *ttl.Metrics) *Broker {
-	b := &Broker{clock: server, real: real, metrics: m, queues: map[[16]byte]*runtimeState{}, jumps: func() {}, share: dueShare}
+	b := &Broker{clock: server, real: real, metrics: m, queues: map[[16]byte]*runtimeState{}, jumps: func() {}, share: dueShare, MaxCopies: maxCopies}
 	if m, ok := server.(*clock.Manual); ok {
 		b.jumps = m.OnJump(func(time.Time) { b.reconsider() })
 	}

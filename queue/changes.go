@@ -16,6 +16,10 @@ type Changes struct {
 	dropped []*storage.Info
 
 	copies, bytes int // messages that were handed on, and their sizes
+	steps         int // number of steps that rules have taken
+
+	processed bool // whether messages that are due were processed
+	leaveDue  bool // whether they are left to the next pass
 }
 
 // Changes starts the record of a transaction.
@@ -24,9 +28,13 @@ func (b *Broker) Changes() *Changes { return &Changes{broker: b} }
 // Begin forgets the changes, because the transaction begins, or begins again.
 func (c *Changes) Begin() {
 	if c != nil {
-		*c = Changes{broker: c.broker}
+		*c = Changes{broker: c.broker, leaveDue: c.leaveDue}
 	}
 }
+
+// LeaveDue has the transactions that follow leave the messages that are due to the next
+// pass, because a sender's own need all the copies that a transaction may make.
+func (c *Changes) LeaveDue(leave bool) { c.leaveDue = leave }
 
 // of returns the effects on a queue.
 func (c *Changes) of(uuid [16]byte) *effects {
@@ -56,10 +64,20 @@ const (
 func (c *Changes) copied(m *message) error {
 	c.copies++
 	c.bytes += len(m.head) + len(m.tail)
-	if c.copies > maxCopies || c.bytes > maxCopyBytes {
-		return mongoerr.Newf(mongoerr.TransactionTooLarge, "The messages of one command or transaction may have at most %d copies of together %d bytes in subscriptions and other queues: send fewer at once", maxCopies, maxCopyBytes)
+	if c.steps > maxAllSteps {
+		return errTooManySteps
+	}
+	if c.copies > c.broker.MaxCopies || c.bytes > maxCopyBytes {
+		return mongoerr.Newf(mongoerr.TransactionTooLarge, "The messages of one command or transaction may have at most %d copies of together %d bytes in subscriptions and other queues: send fewer at once", c.broker.MaxCopies, maxCopyBytes)
 	}
 	return nil
+}
+
+// room reports whether a transaction may process another message that is due. It may not if it
+// has done so much that the message may be too much for it.
+func (c *Changes) room() bool {
+	c.processed = true
+	return c.copies <= c.broker.MaxCopies/4 && c.bytes <= maxCopyBytes/4 && c.steps <= maxAllSteps/4
 }
 
 // Drop records that a queue is dropped: its receivers end.

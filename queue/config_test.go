@@ -156,6 +156,8 @@ func TestParseConfig(t *testing.T) {
 		{kind: Subscription, in: `{"topic": "t", "rules": [{"name": "a", "filter": {"a": {"$wrong": 1}}}]}`, code: 2, fragment: "$wrong"},
 		{kind: Subscription, in: `{"topic": "t", "rules": [{"name": "a", "correlationFilter": {}}]}`, code: 2, fragment: "at least one"},
 		{kind: Subscription, in: `{"topic": "t", "rules": [{"name": "a", "correlationFilter": {"$or": []}}]}`, code: 2},
+		{kind: Subscription, in: `{"topic": "t", "rules": [{"name": "a", "correlationFilter": {"n": {"$gt": 1}}}]}`, code: 2, fragment: "use 'filter' instead"},
+		{kind: Subscription, in: `{"topic": "t", "rules": [{"name": "a", "filter": {"$expr": {"$function": {"body": "function() {}", "args": [], "lang": "js"}}}}]}`, code: 2, fragment: "$function is not allowed in this context"},
 		{kind: Subscription, in: `{"topic": "t", "rules": [{"name": "a", "filter": true, "action": {"$set": {"_id": 1}}}]}`, code: 2, fragment: "'_id'"},
 		{kind: Subscription, in: `{"topic": "t", "rules": [{"name": "a", "filter": true, "action": {"$set": {"_mq.sessionId": "x"}}}]}`, code: 2},
 		{kind: Subscription, in: `{"topic": "t", "rules": [{"name": "a", "filter": true, "action": {"b": 1}}]}`, code: 2, fragment: "update operators"},

@@ -181,11 +181,11 @@ func (e *entity) remove(reason *ttl.Expired) (err error) {
 	} else {
 		err = e.tx.Drop(e.ns)
 	}
-	if err != nil {
+	if err != nil || e.config.Kind == Topic {
 		return err
 	}
 	err = e.tx.Drop(storage.Namespace{DB: e.ns.DB, Coll: DeadLetterName(e.ns.Coll)})
-	if errors.Is(err, storage.ErrNotFound) || e.config.Kind == Topic {
+	if errors.Is(err, storage.ErrNotFound) {
 		return nil
 	}
 	return err
@@ -225,12 +225,25 @@ func (b *Broker) Rename(tx storage.Tx, changes *Changes, from, to storage.Namesp
 	if err := tx.Rename(from, to); err != nil {
 		return err
 	}
-	if err := retarget(tx, from, to); err != nil || kind == Topic {
+	if err := retarget(tx, from, to); err != nil {
 		return err
 	}
+	if kind != Topic {
+		if err := renameDead(tx, from, to); err != nil {
+			return err
+		}
+	}
+	if e, err = b.open(tx, Ref{Namespace: to}, now, changes); err != nil {
+		return err
+	}
+	return e.checkReturn() // what was dropped may have had the new name
+}
+
+// renameDead renames the dead-letter queue of a queue.
+func renameDead(tx storage.Tx, from, to storage.Namespace) error {
 	deadFrom := storage.Namespace{DB: from.DB, Coll: DeadLetterName(from.Coll)}
 	deadTo := storage.Namespace{DB: to.DB, Coll: DeadLetterName(to.Coll)}
-	err = tx.Rename(deadFrom, deadTo)
+	err := tx.Rename(deadFrom, deadTo)
 	if errors.Is(err, storage.ErrExists) {
 		return mongoerr.Newf(mongoerr.NamespaceExists, "Collection %s already exists.", deadTo).WithCause(err)
 	}

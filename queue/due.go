@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/ttl"
 )
@@ -103,11 +104,18 @@ func (e *entity) processDue(limit int) (more bool, err error) {
 
 // actOn processes the due messages of one step.
 func (e *entity) actOn(s dueStep, limit int) (n int, err error) {
-	if s.act == nil {
+	switch {
+	case s.act != nil:
+	case e.config.ForwardDeadTo == "":
 		return e.expireDue(s, limit)
+	default: // what a message is forwarded to may lead back here
+		s.act = func(e *entity, _ storage.Collection, m *message) error { return e.expire(m) }
 	}
 	due, err := heads(s.coll, s.index, until(e.now), limit)
 	for i := range due {
+		if !e.changes.room() {
+			return limit, nil
+		}
 		if err := s.act(e, s.coll, &due[i]); err != nil {
 			return 0, err
 		}
@@ -118,15 +126,6 @@ func (e *entity) actOn(s dueStep, limit int) (n int, err error) {
 // expireDue removes the expired messages of the queue, or moves them to the
 // dead-letter queue, in one ranged delete.
 func (e *entity) expireDue(s dueStep, limit int) (int, error) {
-	if e.config.ForwardDeadTo != "" { // what a message is forwarded to may lead back here
-		due, err := heads(s.coll, s.index, until(e.now), limit)
-		for i := range due {
-			if err := e.expire(&due[i]); err != nil {
-				return 0, err
-			}
-		}
-		return len(due), err
-	}
 	out, err := s.coll.DeleteRange(&storage.RangeDelete{Index: s.index, Keys: until(e.now), Limit: limit, Pick: func(_ []byte, rec storage.Record) (storage.Verdict, error) {
 		m := decode(rec)
 		v := storage.Verdict{Do: storage.Remove, Reason: e.countExpired(&m)}
@@ -149,9 +148,13 @@ func (e *entity) isDue() (bool, error) {
 			return due, err
 		}
 	}
-	for _, s := range e.strays() {
-		if any, err := anyIn(s.coll, byReady, storage.KeyRange{}); any || err != nil {
-			return any, err
+	strays, err := e.strays()
+	if err != nil {
+		return false, err
+	}
+	for _, s := range strays {
+		if found, err := s.next(1); len(found) > 0 || err != nil {
+			return true, err
 		}
 	}
 	return e.isDueBeside()
@@ -160,8 +163,11 @@ func (e *entity) isDue() (bool, error) {
 // activateDue activates the scheduled messages that are due, so that they get
 // lower numbers than messages sent after them.
 func (e *entity) activateDue() error {
-	due, err := heads(e.main, bySchedule, until(e.now), e.broker.share-e.out.activated)
+	due, err := heads(e.main, bySchedule, until(e.now), e.share-e.out.activated)
 	for i := range due {
+		if !e.changes.room() {
+			break
+		}
 		if err := e.activate(e.main, &due[i]); err != nil {
 			return err
 		}
@@ -169,9 +175,17 @@ func (e *entity) activateDue() error {
 	return err
 }
 
+// postponement is how long a scheduled message of a topic waits if it would have too many
+// copies when it is due. It may be cancelled or purged meanwhile, or subscriptions changed.
+const postponement = 60 * millisPerMinute
+
 // activate activates a scheduled message, as if it had been sent at its
 // scheduled instant.
 func (e *entity) activate(coll storage.Collection, m *message) error {
+	if e.refusing && e.config.Kind == Topic {
+		m.due = after(e.now, postponement)
+		return e.save(coll, m)
+	}
 	e.out.activated++
 	return e.enqueue(m, m.due, func() error {
 		if !e.config.passes() {
@@ -265,12 +279,29 @@ func (e *entity) expired(due int64, cause ttl.Cause) *ttl.Expired {
 	return &ttl.Expired{Policy: ttl.Message, At: due, Removed: e.now, Cause: cause}
 }
 
-// update runs fn on an open queue in a writing transaction.
+// update runs fn on an open queue in a writing transaction. If that is too much for it, it
+// runs again without what is due, which is not the command's own.
 func (b *Broker) update(ctx context.Context, s Store, ref Ref, now int64, fn func(*entity) error) error {
+	processed := false
+	err := b.write(ctx, s, ref, now, false, func(e *entity) error {
+		err := fn(e)
+		processed = e.changes.processed
+		return err
+	})
+	if processed && mongoerr.Is(err, mongoerr.TransactionTooLarge) && !s.InTransaction() {
+		err = b.write(ctx, s, ref, now, true, fn)
+	}
+	return err
+}
+
+func (b *Broker) write(ctx context.Context, s Store, ref Ref, now int64, leaveDue bool, fn func(*entity) error) error {
 	return s.Update(ctx, func(tx storage.Tx, changes *Changes) error {
 		e, err := b.open(tx, ref, now, changes)
 		if err != nil {
 			return err
+		}
+		if leaveDue {
+			e.share = 0
 		}
 		return fn(e)
 	})

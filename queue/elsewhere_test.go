@@ -196,3 +196,42 @@ func TestReceiversPassNewsOn(t *testing.T) {
 		t.Error("the second does not know that there are news")
 	}
 }
+
+// A receiver that waits for a session gets one that another server's receiver has released,
+// although no message has changed.
+func TestSessionReleasedElsewhere(t *testing.T) {
+	e := newEnv(t)
+	e.create("q", `{"requiresSession": true}`)
+	e.send("q", `{"_id": 1, "_mq": {"sessionId": "a"}}`)
+	e.broker.Shared = true
+	other := NewBroker(e.clock, e.clock, &e.metrics)
+	there := engineStore{e.engine, other}
+	held, _, err := other.AcceptSession(e.ctx, there, Accept{Ref: ref("q")}, e.now())
+	e.must(err)
+	store := &countingStore{Store: e.store}
+	polled := func(views int64) {
+		t.Helper()
+		for deadline := time.Now().Add(20 * time.Second); store.views.Load() < views; runtime.Gosched() {
+			if time.Now().After(deadline) {
+				t.Fatalf("%d views, want %d", store.views.Load(), views)
+			}
+		}
+	}
+	got := make(chan Accepted, 1)
+	go func() {
+		s, _, err := e.broker.AcceptSession(e.ctx, store, Accept{Ref: ref("q"), Wait: MaxWait}, e.now())
+		if err != nil {
+			t.Error(err)
+		}
+		got <- s
+	}()
+	polled(3)
+	e.broker.ChangedElsewhere(e.engine.Stamp) // what has been there before
+	polled(5)
+	e.must(other.ReleaseSession(e.ctx, there, e.lock(held), e.now()))
+	e.broker.ChangedElsewhere(e.engine.Stamp)
+	polled(7)
+	if s := <-got; s.ID != "a" {
+		t.Errorf("accepted %q", s.ID)
+	}
+}

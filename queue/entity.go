@@ -51,6 +51,8 @@ type entity struct {
 	config *Config
 
 	sweeping bool // whether a pass of the monitor runs, and not a command
+	refusing bool // whether a pass does not hand on the message that it processes: it is too much for one transaction
+	share    int  // maximum number of due messages that the command processes
 
 	changes *Changes // the changes of the transaction
 	out     *effects // those of this queue
@@ -76,6 +78,9 @@ func (b *Broker) open(tx storage.Tx, ref Ref, now int64, changes *Changes) (*ent
 	}
 	if !IsQueue(e.main.Info().Options) {
 		return nil, mongoerr.Newf(mongoerr.IllegalOperation, "%s is not a message queue", ns)
+	}
+	if !changes.leaveDue {
+		e.share = b.share
 	}
 	e.uuid = e.main.Info().UUID
 	e.state, e.out = b.queue(e.uuid), changes.of(e.uuid)

@@ -79,6 +79,8 @@ func (s engineStore) Update(ctx context.Context, fn func(storage.Tx, *Changes) e
 	return err
 }
 
+func (engineStore) InTransaction() bool { return false }
+
 // host is the server as the monitor sees it: it has nothing but queues.
 type host struct{ e *env }
 

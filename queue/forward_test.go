@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/duskdb/duskdb/internal/mongoerr"
+	"github.com/duskdb/duskdb/storage"
 )
 
 func TestForward(t *testing.T) {
@@ -124,4 +125,66 @@ func TestExpireOnReceiveOnly(t *testing.T) {
 	e.none("q")
 	e.count("q", 0)
 	e.count(dlq, 2)
+}
+
+// A dead letter that cannot be forwarded stays as it is, and passes leave it alone until its
+// target exists.
+func TestForwardDeadToNothing(t *testing.T) {
+	e := newEnv(t)
+	e.create("dead", `{}`)
+	e.create("q", `{"forwardDeadLetteredMessagesTo": "dead"}`)
+	drop := func(name string) {
+		e.must(e.update(func(tx storage.Tx) error { return e.broker.Drop(tx, e.broker.Changes(), ns(name), e.now()) }))
+	}
+	drop("dead")
+	e.send("q", `{"_id": 1}`)
+	e.must(e.broker.DeadLetter(e.ctx, e.store, Lock{ref("q"), tokenOf(e.one("q"))}, "bad", "very bad", e.now()))
+	stamp, err := e.engine.Stamp(ns("q.deadletterqueue"))
+	e.must(err)
+	for range 6 {
+		e.sweep()
+	}
+	if now, err := e.engine.Stamp(ns("q.deadletterqueue")); now != stamp || err != nil {
+		t.Errorf("passes have written the dead letter: %v", err)
+	}
+	expectMQ(t, e.peek("q.deadletterqueue")[0], `{"deadLetterReason": "bad", "deadLetterErrorDescription": "very bad", "deadLetterSource": "q"}`)
+	e.create("dead", `{}`)
+	e.sweep()
+	expectMQ(t, e.peek("dead")[0], `{"deadLetterReason": "bad", "deadLetterSource": "q", "deadLetterForwarded": true}`)
+}
+
+// A message that has expired is not forwarded, and so does not live again.
+func TestForwardExpired(t *testing.T) {
+	e := newEnv(t)
+	e.create("to", `{}`)
+	e.create("q", `{"expireOnReceiveOnly": true, "deadLetteringOnMessageExpiration": true}`)
+	e.sendFor(1, 10)
+	e.at(10)
+	e.must(e.modify("q", `{"forwardTo": "to"}`))
+	e.sweep()
+	e.expectIDs("to")
+	e.expectIDs("q.deadletterqueue", "1")
+}
+
+// A queue does not get the name of one that was dropped if its messages would come back.
+func TestRenameIntoCycle(t *testing.T) {
+	e := newEnv(t)
+	e.create("gone", `{}`)
+	e.create("a", `{"forwardTo": "gone"}`)
+	e.must(e.update(func(tx storage.Tx) error { return e.broker.Drop(tx, e.broker.Changes(), ns("gone"), e.now()) }))
+	e.create("b", `{"forwardTo": "a"}`)
+	e.create("c", `{}`)
+	rename := func(from string) error {
+		return e.update(func(tx storage.Tx) error {
+			return e.broker.Rename(tx, e.broker.Changes(), ns(from), ns("gone"), e.now())
+		})
+	}
+	e.createAs(Topic, "t", `{}`)
+	e.createAs(Subscription, "s", `{"topic": "t", "forwardTo": "a"}`)
+	for _, name := range []string{"b", "t"} {
+		e.fails(rename(name), mongoerr.InvalidOptions, "would come back")
+	}
+	e.must(rename("c"))
+	e.send("b", `{"_id": 1}`)
+	e.expectIDs("gone", "1")
 }

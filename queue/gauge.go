@@ -83,7 +83,10 @@ func (b *Broker) Gauge(tx storage.Tx, ns storage.Namespace, now int64, budget *t
 	if g.Active == 0 {
 		return g, nil
 	}
-	from, _ := e.state.head.at(now)
+	from := int64(0)
+	if !e.config.RequiresSession { // there the head is behind messages that the holders of sessions can receive
+		from = e.state.head.at(now).number
+	}
 	ready, _, _, err := e.receivable(allReady, from, 1, oldestWithin)
 	if err == nil && len(ready) > 0 {
 		g.Oldest, g.HasOldest = ready[0].enqueued, true

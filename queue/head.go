@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"math"
 	"sync"
 
 	"github.com/duskdb/duskdb/storage"
@@ -24,42 +25,54 @@ import (
 // number over it (advance). The second is handled by since: for an earlier
 // instant, the number does not count.
 //
+// Likewise, a receiver of a queue with sessions that wants the next one need not pass the
+// messages of all sessions that others hold: there the number is one below which every ready
+// message has expired or belongs to such a session. That holds until the first of their locks
+// ends, and releasing a session releases its messages.
+//
 // The number is only kept in memory. After a restart the first receiver finds
 // it again from the indexes byExpiry and byReady alone (firstUnexpired), in a
 // read transaction, so that writers do not wait.
 //
 // Other servers do not report in time what they make ready again. With other servers the
 // number is therefore not kept (Broker.Shared): while there is a backlog, each receive
-// finds the first message from the indexes.
+// finds the first message from the indexes. Neither is one that was found in an open
+// transaction, in whose view messages are missing that an abort gives back.
 
-// readyHead is a number below which no ready message of a queue is unexpired.
-// It saves receivers from reading a long backlog of expired messages again.
+// readyHead is a number below which no ready message of a queue can be received: it has
+// expired, or somebody holds its session. It saves receivers from reading a long backlog of
+// such messages again.
 type readyHead struct {
-	mu       sync.Mutex
+	mu    sync.Mutex
+	since int64 // the instant at which number was found; it does not hold for earlier ones
+	mark
+}
+
+// mark is what is known of a head at an instant.
+type mark struct {
 	number   int64
-	since    int64 // the instant at which number was found; it does not hold for earlier ones
+	until    int64 // the instant from which number does not hold
 	released int64 // how often a message became ready
 }
 
-// at returns the number to start from at an instant, and the value of released
-// to pass to advance.
-func (f *readyHead) at(now int64) (from, released int64) {
+// at returns the number to start from at an instant, in a mark to pass to advance.
+func (f *readyHead) at(now int64) mark {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if now < f.since {
-		return 0, f.released
+	if now < f.since || now >= f.until {
+		return mark{until: math.MaxInt64, released: f.released}
 	}
-	return f.number, f.released
+	return f.mark
 }
 
-// advance stores a number found by a scan that began when released had the
-// given value. It ignores the number if a message has become ready since,
-// because that may have a lower number.
-func (f *readyHead) advance(number, now, released int64) {
+// advance stores a mark with the number found by a scan that began with what at returned. It
+// ignores the number if a message has become ready since, because that may have a lower
+// number.
+func (f *readyHead) advance(m mark, now int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if released == f.released {
-		f.number, f.since = number, now
+	if m.released == f.released {
+		f.mark, f.since = m, now
 	}
 }
 
@@ -76,7 +89,7 @@ func (f *readyHead) release(number int64) {
 // reports whether all messages were examined.
 func (e *entity) first(l lane, limit int) (from int64, found, ended bool, err error) {
 	if !e.dead && l.index == byReady {
-		from, _ = e.state.head.at(e.now)
+		from = e.state.head.at(e.now).number
 	}
 	ready, from, ended, err := e.receivable(l, from, 1, limit)
 	return from, len(ready) > 0, ended, err
@@ -141,16 +154,20 @@ func (b *Broker) skipExpired(ctx context.Context, s Store, ref Ref, l lane, now 
 		return 0, err
 	}
 	kept := l.index == byReady
-	released := int64(0)
+	var head mark
 	if kept { // read before the view begins
-		from, released = q.head.at(now)
+		head = q.head.at(now)
 	}
 	err = b.view(ctx, s, ref, now, func(e *entity) error {
-		from, err = e.firstUnexpired(l, from)
+		from, err = e.firstUnexpired(l, head.number)
 		return err
 	})
-	if err == nil && kept && !b.Shared {
-		q.head.advance(from, now, released)
+	if err == nil && kept && b.keepsHeads(s) {
+		head.number = from
+		q.head.advance(head, now)
 	}
 	return from, err
 }
+
+// keepsHeads reports whether heads that a command finds may be kept for others.
+func (b *Broker) keepsHeads(s Store) bool { return !b.Shared && !s.InTransaction() }

@@ -23,25 +23,38 @@ func sessionsNamespace(db string, uuid [16]byte) storage.Namespace {
 	return besides(db, "sessions", uuid)
 }
 
-// byEnd is the index of such a collection by the instant at which a record is due.
-const byEnd = "$mq.end"
+// The indexes of such collections.
+const (
+	byEnd   = "$mq.end"   // by the instant at which a record is due
+	byToken = "$mq.token" // the sessions that are held, by the token
+)
+
+// beside is such a collection.
+type beside struct {
+	ns      storage.Namespace
+	indexes []string // the fields of its indexes, beside that on _id
+}
 
 // besidesOf lists the collections that a queue needs beside it.
-func besidesOf(db string, uuid [16]byte, c *Config) (list []storage.Namespace) {
+func besidesOf(db string, uuid [16]byte, c *Config) (list []beside) {
 	if c.DetectDuplicates {
-		list = append(list, historyNamespace(db, uuid))
+		list = append(list, beside{historyNamespace(db, uuid), []string{"end"}})
 	}
 	if c.RequiresSession {
-		list = append(list, sessionsNamespace(db, uuid))
+		list = append(list, beside{sessionsNamespace(db, uuid), []string{"end", "token"}})
 	}
 	return list
 }
 
 // createBesides makes them.
 func createBesides(tx storage.Tx, db string, uuid [16]byte, c *Config) error {
-	end := storage.IndexSpec{Name: byEnd, Spec: value.NewDoc("v", value.Int32(2), "key", value.Document(value.NewDoc("end", value.Int32(1))), "name", value.String(byEnd), "sparse", value.Bool(true))}
-	for _, ns := range besidesOf(db, uuid, c) {
-		if _, err := tx.Create(ns, value.EmptyDoc, []storage.IndexSpec{IDIndex(), end}); err != nil {
+	for _, b := range besidesOf(db, uuid, c) {
+		specs := []storage.IndexSpec{IDIndex()}
+		for _, field := range b.indexes {
+			name := "$mq." + field
+			specs = append(specs, storage.IndexSpec{Name: name, Spec: value.NewDoc("v", value.Int32(2), "key", value.Document(value.NewDoc(field, value.Int32(1))), "name", value.String(name), "sparse", value.Bool(true))})
+		}
+		if _, err := tx.Create(b.ns, value.EmptyDoc, specs); err != nil {
 			return err
 		}
 	}
@@ -58,29 +71,30 @@ func dropBesides(tx storage.Tx, db string, uuid [16]byte) error {
 	return nil
 }
 
-// repeated reports whether a message with the same messageId came within the history window,
-// and otherwise remembers this one.
-func (e *entity) repeated(m *message) (bool, error) {
+// once stores a message, unless one with the same messageId came within the history window,
+// and then remembers its id: that of a message that is refused is not remembered.
+func (e *entity) once(m *message, store func() error) error {
 	if !e.config.DetectDuplicates || m.name == "" {
-		return false, nil
+		return store()
 	}
 	history, err := collection(e.tx, historyNamespace(e.ns.DB, e.uuid))
 	if err != nil {
-		return false, err
+		return err
+	}
+	r, known, err := history.Find("_id_", idKey(m.name))
+	if err != nil || known && r.Doc.Lookup("end").DateTime() > e.now {
+		return err
+	}
+	if err := store(); err != nil {
+		return err
 	}
 	d := value.NewDoc("_id", value.String(m.name), "end", value.DateTime(after(e.now, e.config.HistoryWindow)))
-	r, known, err := history.Find("_id_", idKey(m.name))
-	switch {
-	case err != nil:
-		return false, err
-	case !known:
+	if known {
+		_, err = history.Update(r.ID, d, e.now)
+	} else {
 		_, err = history.Insert(d, e.now)
-		return false, err
-	case r.Doc.Lookup("end").DateTime() > e.now:
-		return true, nil
 	}
-	_, err = history.Update(r.ID, d, e.now)
-	return false, err
+	return err
 }
 
 // idKey is the key of a string in an index on _id.
@@ -88,8 +102,8 @@ func idKey(s string) []byte { return value.AppendKey(nil, value.String(s)) }
 
 // isDueBeside reports whether a record beside the queue is due.
 func (e *entity) isDueBeside() (bool, error) {
-	for _, ns := range besidesOf(e.ns.DB, e.uuid, e.config) {
-		coll, err := collection(e.tx, ns)
+	for _, b := range besidesOf(e.ns.DB, e.uuid, e.config) {
+		coll, err := collection(e.tx, b.ns)
 		if err != nil {
 			return false, err
 		}

@@ -1,11 +1,13 @@
 package queue
 
 import (
+	"errors"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/value"
 )
 
 // historySize counts the ids of messages that a queue remembers.
@@ -84,4 +86,25 @@ func TestRefusedIsNoDuplicate(t *testing.T) {
 		}
 		return err
 	}))
+}
+
+// The id of a message that is refused, within a batch whose others are stored, is not
+// remembered.
+func TestRefusedIsNotRemembered(t *testing.T) {
+	e := newEnv(t)
+	e.create("q", `{"requiresDuplicateDetection": true}`)
+	e.must(e.store.Update(e.ctx, func(tx storage.Tx, changes *Changes) error {
+		for i, d := range []string{`{"_id": 1}`, `{"_id": 1, "_mq": {"messageId": "a"}}`, `{"_id": 2}`} {
+			_, err := e.broker.Insert(tx, changes, ns("q"), value.MustJSON(d), e.now())
+			var taken *storage.DuplicateKeyError
+			if refused := errors.As(err, &taken); refused != (i == 1) {
+				t.Errorf("message %d: %v", i, err)
+			}
+		}
+		return nil
+	}))
+	if n := e.send("q", `{"_id": 3, "_mq": {"messageId": "a"}}`); n[0] != 3 {
+		t.Errorf("number %d", n[0])
+	}
+	e.expectIDs("q", "1", "2", "3")
 }

@@ -106,6 +106,9 @@ func (b *Broker) waitersOf(ctx context.Context, s Store, ref Ref, now int64) (w 
 		}
 		if b.Shared {
 			e.state.elsewhere.await(e.coll.Info().Namespace)
+			if e.config.RequiresSession && !e.dead { // a session may be released without a change of its messages
+				e.state.elsewhere.await(sessionsNamespace(e.ns.DB, e.uuid))
+			}
 		}
 		return nil
 	})
@@ -162,7 +165,7 @@ func (b *Broker) take(ctx context.Context, s Store, r Request, now int64) (docs 
 		var ended bool
 		err = b.update(ctx, s, r.Ref, now, func(e *entity) error {
 			docs = docs[:0]
-			if _, err := e.processDue(share); err != nil {
+			if _, err := e.processDue(min(share, e.share)); err != nil {
 				return err
 			}
 			if docs, ended, err = e.deliver(r, from, docs); err != nil {
@@ -332,7 +335,7 @@ func (b *Broker) receiveNumbers(ctx context.Context, s Store, r Request, now int
 		if err := e.used(now); err != nil {
 			return err
 		}
-		if _, err := e.processDue(b.share); err != nil {
+		if _, err := e.processDue(e.share); err != nil {
 			return err
 		}
 		messages, ok, err := e.deferred(r.Numbers, of.session)

@@ -14,7 +14,7 @@ type Resubmission struct {
 	Numbers []int64   // the dead letters, all or none; nil: all that are not locked
 	Set     value.Doc // fields of the sender to replace
 	Unset   []string  // fields of the sender to remove
-	Options value.Doc // timeToLive and scheduledEnqueueTimeUtc, as in a message that is sent
+	Options value.Doc // timeToLive, scheduledEnqueueTimeUtc and sessionId, as in a message that is sent
 }
 
 // Resubmit moves dead letters back to the end of their queue: each becomes a new message
@@ -131,6 +131,9 @@ func (m *message) renew(r *Resubmission, c *Config) error {
 			return err
 		}
 		live = m.timeToLive
+	}
+	if c.RequiresSession && m.session == "" { // that may be why it is a dead letter
+		return mongoerr.Newf(mongoerr.BadValue, "The %s requires sessions: the message %d needs a sessionId", c.Kind, m.number)
 	}
 	m.timeToLive = live
 	m.unset(r.Unset)

@@ -126,8 +126,13 @@ func (r *rule) setFilter(field string, v value.Value) (err error) {
 	case value.KindString:
 		return errSQL(field)
 	case value.KindDocument:
-		r.filter, err = match.Compile(v.Doc(), match.Options{})
-		return err
+		if r.filter, err = match.Compile(v.Doc(), match.Options{}); err != nil {
+			return err
+		}
+		if script := r.filter.Scripted(); script != "" { // others wait while rules are evaluated
+			return mongoerr.Newf(mongoerr.BadValue, "%s is not allowed in this context", script)
+		}
+		return nil
 	}
 	return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s' is the wrong type '%s', expected types '[bool, object]'", field, v.Kind())
 }
@@ -142,13 +147,22 @@ func (r *rule) setCorrelation(field string, v value.Value) (err error) {
 	}
 	b := value.NewBuilder()
 	for path, want := range v.Doc().All() {
-		if strings.HasPrefix(path, "$") || want.Kind() == value.KindRegex {
+		if strings.HasPrefix(path, "$") || want.Kind() == value.KindRegex || isOperators(want) {
 			return mongoerr.Newf(mongoerr.BadValue, "A correlation filter compares fields with values, found '%s' in '%s': use 'filter' instead", path, field)
 		}
 		b.Append(path, value.Document(value.NewDoc("$eq", want)))
 	}
 	r.filter, err = match.Compile(b.Doc(), match.Options{})
 	return err
+}
+
+// isOperators reports whether a filter would take a value as operators.
+func isOperators(v value.Value) bool {
+	if v.Kind() != value.KindDocument {
+		return false
+	}
+	name, _ := v.Doc().First()
+	return strings.HasPrefix(name, "$")
 }
 
 // setAction reads update operators, which may change the fields of the sender.
@@ -173,10 +187,10 @@ func (r *rule) setAction(field string, v value.Value) (err error) {
 	return nil
 }
 
-// copies are a message as a subscription gets it: as it is, if a rule without an action
-// selects it, and once for each action. err is why a rule could not be evaluated, with its
-// copies left out.
-func (r *Rules) copies(m *message, now int64) (list []message, err error) {
+// eachCopy calls fn for the copies of a message that a subscription gets, one at a time: for
+// the message as it is, if a rule without an action selects it, and once for each action.
+// failed is why a rule could not be evaluated, with its copies left out.
+func (r *Rules) eachCopy(m *message, now int64, changes *Changes, fn func(*message) error) (failed, err error) {
 	var shown value.Doc
 	plain := false
 	for i := range r.list {
@@ -187,36 +201,41 @@ func (r *Rules) copies(m *message, now int64) (list []message, err error) {
 		if one.filter != nil && shown == nil {
 			shown = m.encode(browsed, false)
 		}
-		ok, failed := one.selects(shown, now)
-		switch {
-		case failed != nil:
-			err = failed
-			continue
-		case !ok:
-			continue
-		}
 		c := *m
-		if one.action == nil {
-			plain = true
-		} else if failed := one.change(&c, now); failed != nil {
-			err = failed
-			continue
+		ok, err := one.apply(&c, shown, now, changes)
+		switch {
+		case mongoerr.Is(err, mongoerr.TransactionTooLarge):
+			return failed, err
+		case err != nil:
+			failed = err
+		case ok:
+			plain = plain || one.action == nil
+			err = fn(&c)
 		}
-		list = append(list, c)
+		if ok && err != nil {
+			return failed, err
+		}
 	}
-	return list, err
+	return failed, nil
 }
 
-func (r *rule) selects(shown value.Doc, now int64) (bool, error) {
-	if r.filter == nil {
+// apply reports whether the rule selects a message, and applies its action to it.
+func (r *rule) apply(m *message, shown value.Doc, now int64, changes *Changes) (ok bool, err error) {
+	if r.filter != nil {
+		if ok, err = r.filter.Match(changes.ruleEnv(now), shown); !ok || err != nil {
+			return false, err
+		}
+	}
+	if r.action == nil {
 		return true, nil
 	}
-	return r.filter.Match(ruleEnv(now), shown)
+	err = r.change(m, changes.ruleEnv(now))
+	return err == nil, err
 }
 
 // change applies the action to a copy of a message.
-func (r *rule) change(m *message, now int64) error {
-	d, _, err := r.action.Apply(ruleEnv(now), m.sent(), update.ApplyOptions{Position: -1})
+func (r *rule) change(m *message, env *expr.Env) error {
+	d, _, err := r.action.Apply(env, m.sent(), update.ApplyOptions{Position: -1})
 	if err != nil {
 		return err
 	}
@@ -227,18 +246,30 @@ func (r *rule) change(m *message, now int64) error {
 	return nil
 }
 
-// ruleSteps bounds the evaluation of one rule for one message, in thousands of steps: the
-// sender waits for it, and other writers may wait for the sender.
-const ruleSteps = 1000
+// The steps that the evaluation of rules may take, about 20 million in a second: the sender
+// waits for it, and other writers may wait for the sender.
+const (
+	ruleSteps   = 1_000_000 // of one rule for one message
+	stepsToAsk  = 1000      // between two calls of Interrupt, about
+	maxAllSteps = 20 * ruleSteps
+)
 
 // ruleEnv is the environment of one evaluation.
-func ruleEnv(now int64) *expr.Env {
+func (c *Changes) ruleEnv(now int64) *expr.Env {
 	env, left := expr.NewEnv(now), ruleSteps
+	c.steps++
 	env.Interrupt = func() error {
-		if left--; left < 0 {
+		left -= stepsToAsk
+		c.steps += stepsToAsk
+		switch {
+		case left < 0:
 			return mongoerr.New(mongoerr.ExceededTimeLimit, "the rule takes too long")
+		case c.steps > maxAllSteps:
+			return errTooManySteps
 		}
 		return nil
 	}
 	return env
 }
+
+var errTooManySteps = mongoerr.New(mongoerr.TransactionTooLarge, "The rules of the subscriptions take too long for the messages of one command or transaction: send fewer at once")

@@ -56,10 +56,7 @@ func (e *entity) send(d value.Doc) (number int64, id storage.RecordID, err error
 	if err := e.activateDue(); err != nil {
 		return 0, 0, err
 	}
-	if repeated, err := e.repeated(&m); repeated || err != nil {
-		return 0, 0, err
-	}
-	err = e.enter(&m)
+	err = e.once(&m, func() error { return e.enter(&m) })
 	return m.number, m.id, err
 }
 

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"crypto/rand"
 	"math"
 	"time"
 
@@ -35,6 +36,16 @@ var (
 	errNeedsSession  = mongoerr.New(mongoerr.IllegalOperation, "The queue requires sessions: accept one with mqAcceptSession, and receive with its sessionToken")
 	errLocksOfOthers = mongoerr.New(mongoerr.IllegalOperation, "The lock of a message of a session is that of the session: renew it with mqRenewSession")
 )
+
+// newSessionToken returns a random UUID. Unlike that of a message it does not have the id of the
+// record: in a transaction that is not known before the commit, and nothing else keeps two
+// receivers from accepting different sessions at the same time.
+func newSessionToken() (t [16]byte) {
+	_, _ = rand.Read(t[:]) // never fails
+	t[6] = t[6]&0x0f | 0x40
+	t[8] = t[8]&0x3f | 0x80
+	return t
+}
 
 // maxSessionState is the largest state of a session, that of Service Bus Premium.
 const maxSessionState = 1 << 20
@@ -131,6 +142,14 @@ func (b *Broker) AcceptSession(ctx context.Context, s Store, a Accept, now int64
 
 // tryAccept locks a session if there is one, or says when there may be.
 func (b *Broker) tryAccept(ctx context.Context, s Store, a Accept, now int64) (got Accepted, ok bool, due int64, err error) {
+	var head mark
+	if !a.Named {
+		found := false
+		head, found, due, err = b.pollSessions(ctx, s, a.Ref, now)
+		if err != nil || !found {
+			return got, false, due, err
+		}
+	}
 	err = b.update(ctx, s, a.Ref, now, func(e *entity) error {
 		got, ok, due = Accepted{}, a.Named, 0
 		coll, err := e.sessions()
@@ -140,12 +159,16 @@ func (b *Broker) tryAccept(ctx context.Context, s Store, a Accept, now int64) (g
 		if err := e.used(now); err != nil {
 			return err
 		}
-		if _, err := e.processDue(b.share); err != nil {
+		if _, err := e.processDue(e.share); err != nil {
 			return err
 		}
 		id := a.ID
 		if !a.Named {
-			id, ok, err = e.nextSession(coll)
+			from := head
+			if low := e.out.lowest; low != 0 { // a lock has lapsed
+				from.number = min(from.number, low)
+			}
+			id, ok, err = e.nextSession(coll, &from)
 		}
 		switch {
 		case err != nil:
@@ -160,6 +183,41 @@ func (b *Broker) tryAccept(ctx context.Context, s Store, a Accept, now int64) (g
 	return got, ok, due, err
 }
 
+// pollSessions checks in a read transaction whether there is a session to accept or anything to
+// store, so that polling does not block writers, and moves the head of the queue. head is where
+// to look for the session.
+func (b *Broker) pollSessions(ctx context.Context, s Store, ref Ref, now int64) (head mark, found bool, due int64, err error) {
+	var q *runtimeState
+	if err := b.view(ctx, s, ref, now, func(e *entity) error { q = e.state; return nil }); err != nil {
+		return head, false, 0, err
+	}
+	seen, idle := q.head.at(now), false // read before the view begins
+	err = b.view(ctx, s, ref, now, func(e *entity) error {
+		head = seen
+		coll, err := e.sessions()
+		if err != nil {
+			return err
+		}
+		e.state.used(now)
+		idle = e.config.idle()
+		if _, found, err = e.nextSession(coll, &head); found || err != nil {
+			return err
+		}
+		if found, err = e.isDue(); found || err != nil {
+			return err
+		}
+		due, err = e.nextAcceptable(coll)
+		return err
+	})
+	if err == nil && b.keepsHeads(s) {
+		q.head.advance(head, now)
+	}
+	if err == nil && idle && !found {
+		err = b.update(ctx, s, ref, now, func(e *entity) error { return e.used(now) })
+	}
+	return head, found, due, err
+}
+
 // acceptSession locks one session.
 func (e *entity) acceptSession(coll storage.Collection, id string) (got Accepted, err error) {
 	one, err := e.session(coll, id)
@@ -170,12 +228,7 @@ func (e *entity) acceptSession(coll storage.Collection, id string) (got Accepted
 		return got, mongoerr.Newf(mongoerr.SessionCannotBeLocked, "The session '%s' is locked by another receiver until %s", id, value.DateTime(one.until))
 	}
 	one.until = after(e.now, e.config.LockDuration)
-	if one.record == 0 { // the token has the id of the record
-		if err := e.saveSession(coll, &one); err != nil {
-			return got, err
-		}
-	}
-	one.token = newToken(one.record)
+	one.token = newSessionToken()
 	if err := e.lapseSession(id); err != nil {
 		return got, err
 	}
@@ -207,26 +260,29 @@ func holderRange(id string) storage.KeyRange {
 const sessionScan = 1000
 
 // nextSession finds the session with the oldest message that can be received and that nobody
-// holds.
-func (e *entity) nextSession(coll storage.Collection) (id string, ok bool, err error) {
-	held, seen := map[string]bool{}, 0
+// holds. It starts at a head, and moves that over what it has passed.
+func (e *entity) nextSession(coll storage.Collection, head *mark) (id string, ok bool, err error) {
+	locks, seen := map[string]int64{}, 0
 	var failed error
-	err = walk(e.main, byReady, storage.KeyRange{}, func(m *message) bool {
+	err = walk(e.main, byReady, allReady.from(head.number), func(m *message) bool {
 		seen++
-		if m.expired(e.now) {
-			return seen < sessionScan
+		if !m.expired(e.now) {
+			end, known := locks[m.session]
+			if !known {
+				end, failed = e.lockOf(coll, m.session)
+				locks[m.session] = end
+			}
+			if failed != nil {
+				return false
+			}
+			if end == 0 {
+				id, ok, head.number = string([]byte(m.session)), true, m.number
+				return false
+			}
+			head.until = min(head.until, end)
 		}
-		locked, known := held[m.session]
-		if !known {
-			var s session
-			s, failed = e.session(coll, m.session)
-			locked = s.held(e.now)
-			held[m.session] = locked
-		}
-		if !locked && failed == nil {
-			id, ok = string([]byte(m.session)), true
-		}
-		return !ok && failed == nil && seen < sessionScan
+		head.number = m.number + 1
+		return seen < sessionScan
 	})
 	if err == nil {
 		err = failed
@@ -235,6 +291,15 @@ func (e *entity) nextSession(coll storage.Collection) (id string, ok bool, err e
 		return id, ok, err
 	}
 	return e.anySession(coll)
+}
+
+// lockOf is the end of the lock of a session; 0 if nobody holds it.
+func (e *entity) lockOf(coll storage.Collection, id string) (int64, error) {
+	s, err := e.session(coll, id)
+	if err != nil || !s.held(e.now) {
+		return 0, err
+	}
+	return s.until, nil
 }
 
 // anySession finds a session with a message to receive that nobody holds, in the order of the
@@ -285,14 +350,14 @@ func (e *entity) hold(lock [16]byte) (coll storage.Collection, s session, err er
 	if coll, err = e.sessions(); err != nil {
 		return nil, s, err
 	}
-	r, ok, err := coll.Get(token(lock).record())
+	r, ok, err := coll.Find(byToken, value.AppendKey(nil, value.Binary(4, lock[:])))
 	if err != nil {
 		return nil, s, err
 	}
 	if ok {
 		s = decodeSession(r)
 	}
-	if !ok || s.token != lock || !s.held(e.now) {
+	if !ok || !s.held(e.now) {
 		return nil, s, errSessionLost
 	}
 	return coll, s, nil
@@ -345,6 +410,13 @@ func (b *Broker) ReleaseSession(ctx context.Context, st Store, lock SessionLock,
 			return err
 		}
 		e.out.ready++ // the session itself, for receivers that wait for one
+		first, err := heads(e.main, bySession, sessionLane(s.id).from(0), 1)
+		if err != nil {
+			return err
+		}
+		for i := range first {
+			e.out.lowest = earlier(e.out.lowest, first[i].number)
+		}
 		s.until = 0
 		return e.saveSession(coll, s)
 	})

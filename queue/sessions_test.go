@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"fmt"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -312,4 +313,60 @@ func (e *env) settled(n int) {
 		}
 		runtime.Gosched()
 	}
+}
+
+// What a receiver of the next session has passed is passed again when a session is released,
+// when a lock ends, and after an abort.
+func TestNextSessionBehindHeld(t *testing.T) {
+	e := newEnv(t)
+	e.create("q", `{"requiresSession": true, "lockDuration": 30}`)
+	const n = 3000
+	for i := range n {
+		e.send("q", fmt.Sprintf(`{"_id": %d, "_mq": {"sessionId": "s%05d"}}`, i, i))
+	}
+	var held []Accepted
+	for i := range n - 1 {
+		s := e.accept("")
+		if want := fmt.Sprintf("s%05d", i); s.ID != want {
+			t.Fatalf("accepted %q, want %q", s.ID, want)
+		}
+		held = append(held, s)
+	}
+	if got := e.state("q").head.at(e.now()).number; got != n-1 {
+		t.Errorf("the head is at %d", got)
+	}
+	e.must(e.broker.ReleaseSession(e.ctx, e.store, e.lock(held[7]), e.now()))
+	if s := e.accept(""); s.ID != "s00007" {
+		t.Errorf("accepted %q", s.ID)
+	}
+	if s := e.accept(""); s.ID != "s02999" {
+		t.Errorf("accepted %q", s.ID)
+	}
+	if _, ok, err := e.tryAccept(""); ok || err != nil {
+		t.Errorf("accepted another: %v", err)
+	}
+	e.at(30)
+	if s := e.accept(""); s.ID != "s00000" {
+		t.Errorf("accepted %q", s.ID)
+	}
+
+	txn, err := e.engine.Begin(e.ctx)
+	e.must(err)
+	s := txnStore{txn, e.broker.Changes()}
+	for _, want := range []string{"s00001", "s00002"} {
+		got, _, err := e.broker.AcceptSession(e.ctx, s, Accept{Ref: ref("q")}, e.now())
+		if err != nil || got.ID != want {
+			t.Errorf("accepted %q, %v", got.ID, err)
+		}
+	}
+	txn.Abort()
+	if s := e.accept(""); s.ID != "s00001" {
+		t.Errorf("accepted %q after an abort", s.ID)
+	}
+}
+
+// state is the state of a queue in memory.
+func (e *env) state(name string) (q *runtimeState) {
+	e.must(e.broker.view(e.ctx, e.store, ref(name), e.now(), func(o *entity) error { q = o.state; return nil }))
+	return q
 }

@@ -83,6 +83,11 @@ func (b *Broker) Defer(ctx context.Context, s Store, lock Lock, now int64) (numb
 
 // DeadLetter moves a message to the dead-letter queue.
 func (b *Broker) DeadLetter(ctx context.Context, s Store, lock Lock, reason, description string, now int64) error {
+	for _, text := range []string{reason, description} {
+		if n := len(text); n > maxDescription {
+			return mongoerr.Newf(mongoerr.BadValue, "The reason and the description of a dead letter may have at most %d bytes, found %d", maxDescription, n)
+		}
+	}
 	return b.settle(ctx, s, lock, now, func(e *entity, m *message) error {
 		if e.dead {
 			return mongoerr.Newf(mongoerr.IllegalOperation, "a message in the dead-letter queue of %s cannot be dead-lettered again", e.ns)

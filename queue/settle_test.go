@@ -265,3 +265,14 @@ func TestSendRequest(t *testing.T) {
 	expectMQ(t, e.peek("q")[0], `{"state": "active"}`)
 	expectMQ(t, e.peek("q")[1], `{"state": "scheduled"}`)
 }
+
+func TestDeadLetterTexts(t *testing.T) {
+	e := newEnv(t)
+	e.create("q", `{}`)
+	e.send("q", `{"_id": 1}`)
+	lock := Lock{ref("q"), tokenOf(e.one("q"))}
+	long := strings.Repeat("x", 4097)
+	e.fails(e.broker.DeadLetter(e.ctx, e.store, lock, long, "", e.now()), mongoerr.BadValue, "at most 4096 bytes, found 4097")
+	e.fails(e.broker.DeadLetter(e.ctx, e.store, lock, "", long, e.now()), mongoerr.BadValue, "at most 4096 bytes, found 4097")
+	e.must(e.broker.DeadLetter(e.ctx, e.store, lock, long[1:], long[1:], e.now()))
+}

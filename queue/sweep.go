@@ -46,7 +46,7 @@ func (t *target) Sweep(ctx context.Context, v *monitor.Visit) error {
 		if limit == 0 {
 			return nil
 		}
-		more, err = t.batch(ctx, v, limit)
+		more, err = t.process(ctx, v, limit)
 		if errors.Is(err, storage.ErrConflict) && v.Again() {
 			more, err = true, nil
 		}
@@ -98,14 +98,26 @@ func (t *target) check(e *entity) error {
 	return nil
 }
 
+// process processes up to limit due messages. If handing them on is too much for one
+// transaction, it processes the first one alone, and if even that is, without handing it on.
+func (t *target) process(ctx context.Context, v *monitor.Visit, limit int) (more bool, err error) {
+	more, err = t.batch(ctx, v, limit, false)
+	for _, refusing := range []bool{false, true} {
+		if mongoerr.Is(err, mongoerr.TransactionTooLarge) {
+			more, err = t.batch(ctx, v, 1, refusing)
+		}
+	}
+	return more, err
+}
+
 // batch processes up to limit due messages in one transaction.
-func (t *target) batch(ctx context.Context, v *monitor.Visit, limit int) (more bool, err error) {
+func (t *target) batch(ctx context.Context, v *monitor.Visit, limit int, refusing bool) (more bool, err error) {
 	var r ttl.Removed
-	err = t.broker.update(ctx, t.store, t.ref(), v.Now, func(e *entity) (err error) {
+	err = t.broker.write(ctx, t.store, t.ref(), v.Now, false, func(e *entity) (err error) {
 		if err := t.check(e); err != nil {
 			return err
 		}
-		e.sweeping = true
+		e.sweeping, e.refusing = true, refusing
 		more, err = e.processDue(limit)
 		r = ttl.Removed{MessagesDropped: e.out.dropped, MessagesDeadLettered: e.out.expired + e.out.failed}
 		return err

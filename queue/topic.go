@@ -106,15 +106,23 @@ func (e *entity) checkForwarding() error {
 		if target.dead || target.config.Kind == Subscription {
 			return mongoerr.Newf(mongoerr.InvalidOptions, "cannot forward to %s, which is neither a queue nor a topic", target.ns)
 		}
+	}
+	return e.checkReturn()
+}
+
+// checkReturn refuses to hand messages on to where they would come back from.
+func (e *entity) checkReturn() error {
+	list, err := e.next()
+	for _, target := range list {
 		back, err := target.leadsTo(e)
 		if err != nil {
 			return err
 		}
 		if back {
-			return mongoerr.Newf(mongoerr.InvalidOptions, "cannot forward from %s to '%s': the messages would come back", e.ns, to)
+			return mongoerr.Newf(mongoerr.InvalidOptions, "cannot forward from %s to '%s': the messages would come back", e.ns, target.ns.Coll)
 		}
 	}
-	return nil
+	return err
 }
 
 // targets are where messages and dead letters are forwarded to.
@@ -128,26 +136,53 @@ func (c *Config) targets() (list []string) {
 }
 
 // leadsTo reports whether messages of this queue or topic come to another one, on whatever
-// way. Each queue on the ways is looked at once.
-func (e *entity) leadsTo(goal *entity) (bool, error) {
+// way.
+func (e *entity) leadsTo(goal *entity) (found bool, err error) {
+	err = e.follow(func(at *entity) bool {
+		found = at.uuid == goal.uuid || goal.config.Kind == Subscription && at.config.Kind == Topic && at.ns.Coll == goal.config.Topic
+		return !found
+	})
+	return found, err
+}
+
+// follow calls fn for this queue or topic and for all to which its messages come, until it
+// returns false. Each queue on the ways is looked at once.
+func (e *entity) follow(fn func(*entity) bool) error {
 	todo, seen := []*entity{e}, map[[16]byte]bool{}
 	for len(todo) > 0 {
 		at := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		if at.uuid == goal.uuid || goal.config.Kind == Subscription && at.config.Kind == Topic && at.ns.Coll == goal.config.Topic {
-			return true, nil
-		}
 		if seen[at.uuid] {
 			continue
 		}
 		seen[at.uuid] = true
+		if !fn(at) {
+			return nil
+		}
 		next, err := at.next()
 		if err != nil {
-			return false, err
+			return err
 		}
 		todo = append(todo, next...)
 	}
-	return false, nil
+	return nil
+}
+
+// Reach lists the collections in which messages that come to a collection may be found: itself
+// and, of a queue or topic, its dead-letter queue and those of all to which it hands messages
+// on.
+func (b *Broker) Reach(ctx context.Context, s Store, ns storage.Namespace, now int64) (names []string, err error) {
+	err = b.view(ctx, s, Ref{Namespace: ns}, now, func(e *entity) error {
+		names = nil
+		return e.follow(func(at *entity) bool {
+			names = append(names, at.ns.Coll, DeadLetterName(at.ns.Coll))
+			return true
+		})
+	})
+	if mongoerr.Is(err, mongoerr.NamespaceNotFound) || mongoerr.Is(err, mongoerr.IllegalOperation) {
+		return []string{ns.Coll, DeadLetterName(ns.Coll)}, nil // not yet one, or an ordinary collection
+	}
+	return names, err
 }
 
 // next opens where messages go from here: the subscriptions of a topic, and what a queue

@@ -1,9 +1,12 @@
 package queue
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/storage"
@@ -291,5 +294,121 @@ func TestTopicIdle(t *testing.T) {
 	e.sweep()
 	if exists(e, "t") || exists(e, "kept") {
 		t.Error("the topic was not dropped with its subscriptions")
+	}
+}
+
+// A topic has no dead-letter queue: a collection with the name of one is not dropped with it.
+func TestDropTopicAlone(t *testing.T) {
+	e := newEnv(t)
+	e.createAs(Topic, "t", `{}`)
+	e.must(e.update(func(tx storage.Tx) error {
+		_, err := tx.Create(ns("t.deadletterqueue"), value.EmptyDoc, []storage.IndexSpec{IDIndex()})
+		return err
+	}))
+	e.must(e.update(func(tx storage.Tx) error { return e.broker.Drop(tx, e.broker.Changes(), ns("t"), e.now()) }))
+	if exists(e, "t") || !exists(e, "t.deadletterqueue") {
+		t.Errorf("t: %v, t.deadletterqueue: %v", exists(e, "t"), exists(e, "t.deadletterqueue"))
+	}
+}
+
+// A subscription whose indexes cannot have a value of a message keeps it as a dead letter;
+// the other subscriptions and the sender have nothing to do with that.
+func TestIndexRefusesCopy(t *testing.T) {
+	e := newEnv(t)
+	e.createAs(Topic, "t", `{}`)
+	e.createAs(Subscription, "s", `{"topic": "t"}`)
+	e.createAs(Subscription, "picky", `{"topic": "t"}`)
+	for _, key := range []string{`{"a": 1, "b": 1}`, `{"g": "2dsphere"}`} {
+		spec := value.MustJSON(`{"v": 2, "name": "x` + key[2:3] + `", "key": ` + key + `}`)
+		e.must(e.update(func(tx storage.Tx) error {
+			return tx.CreateIndex(ns("picky"), storage.IndexSpec{Name: spec.Lookup("name").Str(), Spec: spec})
+		}))
+	}
+	e.send("t", `{"_id": 1, "a": [1], "b": [1]}`, `{"_id": 2, "g": "nowhere", "x": "`+strings.Repeat("ä", 5000)+`"}`, `{"_id": 3}`)
+	e.expectIDs("picky", "3")
+	if got := len(e.ids("s")); got != 3 {
+		t.Errorf("%d messages in s", got)
+	}
+	dead := e.peek("picky.deadletterqueue")
+	if len(dead) != 2 {
+		t.Fatalf("dead letters %v", dead)
+	}
+	expectMQ(t, dead[0], `{"deadLetterReason": "TransferFailed", "deadLetterErrorDescription": "The message could not be stored in 'picky': cannot index parallel arrays [b] [a]"}`)
+	if d := mq(dead[1], "deadLetterErrorDescription").Str(); len(d) < 4000 || len(d) > 4096 || !utf8.ValidString(d) {
+		t.Errorf("description of %d bytes: %.200s", len(d), d)
+	}
+}
+
+// What is due and would have too many copies for one transaction neither fails other
+// commands nor keeps passes from the rest: a scheduled message of a topic waits, one that is
+// to be forwarded becomes a dead letter, and a dead letter stays.
+func TestTooManyCopiesOfDue(t *testing.T) {
+	e := newEnv(t)
+	e.broker.MaxCopies = 20
+	e.createAs(Topic, "t", `{}`)
+	var rules []string
+	for i := range 15 {
+		rules = append(rules, fmt.Sprintf(`{"name": "r%d", "filter": {"big": true}, "action": {"$set": {"n": %d}}}`, i, i))
+	}
+	for _, name := range []string{"s1", "s2"} {
+		e.createAs(Subscription, name, `{"topic": "t", "rules": [`+strings.Join(append(rules, `{"name": "r", "filter": {"big": null}}`), ",")+`]}`)
+	}
+	e.create("dead", `{"forwardDeadLetteredMessagesTo": "t", "maxDeliveryCount": 1, "lockDuration": 10}`)
+	e.create("old", `{}`)
+	e.send("t", `{"_id": 1, "big": true, "_mq": {"scheduledEnqueueTimeUtc": {"$date": 1767225605000}}}`)
+	e.send("t", `{"_id": 2, "_mq": {"scheduledEnqueueTimeUtc": {"$date": 1767225605000}}}`)
+	e.send("dead", `{"_id": 3, "big": true}`, `{"_id": 4}`, `{"_id": 5}`)
+	e.send("old", `{"_id": 6, "big": true}`, `{"_id": 7}`)
+	e.must(e.modify("old", `{"forwardTo": "t"}`))
+	e.receive("dead", 2)
+	_, err := e.trySend("t", `{"_id": 8, "big": true}`)
+	e.fails(err, mongoerr.TransactionTooLarge, "at most 20 copies")
+	e.at(10)
+	e.send("t", `{"_id": 9}`)
+	if got := e.ids("dead"); len(got) != 3 {
+		t.Errorf("dead has %v", got)
+	}
+	e.one("dead")
+	e.sweep()
+	e.sweep()
+	e.expectIDs("dead", "5")
+	e.expectIDs("dead.deadletterqueue", "3")
+	expectMQ(t, e.peek("dead.deadletterqueue")[0], `{"deadLetterReason": "MaxDeliveryCountExceeded"}`)
+	e.expectIDs("old")
+	e.expectIDs("old.deadletterqueue", "6")
+	expectMQ(t, e.peek("old.deadletterqueue")[0], `{"deadLetterReason": "TransferFailed", "deadLetterErrorDescription": "The message could not be forwarded to 't': it would have too many copies"}`)
+	for _, name := range []string{"s1", "s2"} {
+		got := e.ids(name)
+		slices.Sort(got)
+		if want := []string{"2", "4", "7", "9"}; !slices.Equal(got, want) {
+			t.Errorf("%s has %v, want %v", name, got, want)
+		}
+	}
+	expectMQ(t, e.peek("t")[0], `{"state": "scheduled", "scheduledEnqueueTimeUtc": {"$date": 1767229210000}}`)
+}
+
+// The rules of all subscriptions together may take a limited time for the messages of a
+// transaction, and their copies are made one at a time.
+func TestRulesOfOneTransaction(t *testing.T) {
+	e := newEnv(t)
+	e.createAs(Topic, "t", `{}`)
+	slow := `{"$expr": {"$gt": [{"$reduce": {"input": {"$range": [0, 900]}, "initialValue": 0, "in": {"$add": ["$$value", {"$size": {"$range": [0, "$k"]}}]}}}, 0]}}`
+	var rules []string
+	for i := range 30 {
+		rules = append(rules, fmt.Sprintf(`{"name": "r%d", "filter": %s, "action": {"$set": {"n": %d}}}`, i, slow, i))
+	}
+	e.createAs(Subscription, "s", `{"topic": "t", "rules": [`+strings.Join(rules, ",")+`]}`)
+	_, err := e.trySend("t", `{"_id": 1, "k": 1000}`)
+	e.fails(err, mongoerr.TransactionTooLarge, "take too long")
+	e.count("s", 0)
+
+	c, err := ParseConfig("create", Subscription, value.Document(value.MustJSON(`{"topic": "t", "rules": [
+		{"name": "a", "filter": true, "action": {"$set": {"n": 1}}}, {"name": "b", "filter": true, "action": {"$set": {"n": 2}}}]}`)))
+	e.must(err)
+	var m message
+	m.split(value.MustJSON(`{"_id": 1}`))
+	made, enough := 0, errors.New("enough")
+	if _, err := c.Rules.eachCopy(&m, t0, e.broker.Changes(), func(*message) error { made++; return enough }); !errors.Is(err, enough) || made != 1 {
+		t.Errorf("%d copies, %v", made, err)
 	}
 }

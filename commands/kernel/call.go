@@ -312,6 +312,9 @@ func (s CallStore) Update(_ context.Context, fn func(storage.Tx, *queue.Changes)
 	return s.Call.Update(func(tx storage.Tx) error { return fn(tx, s.Call.QueueChanges()) })
 }
 
+// InTransaction implements queue.Store.
+func (s CallStore) InTransaction() bool { return s.Call.Transaction() != nil }
+
 // QueueChanges returns the record of the changes to queues in the running engine
 // transaction: the command's own, or that of its multi-document transaction.
 func (c *Call) QueueChanges() *queue.Changes {

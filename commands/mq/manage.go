@@ -25,6 +25,7 @@ type mqResubmitArgs struct {
 	Unset     args.Array  `arg:"unset"`
 	Live      value.Value `arg:"timeToLive"`
 	Scheduled value.Value `arg:"scheduledEnqueueTimeUtc"`
+	Session   value.Value `arg:"sessionId"`
 }
 
 var (
@@ -127,7 +128,7 @@ func resubmission(c *kernel.Call, a *mqResubmitArgs, ref queue.Ref) (*queue.Resu
 		}
 	}
 	b := value.NewBuilder()
-	b.Append("timeToLive", a.Live).Append("scheduledEnqueueTimeUtc", a.Scheduled)
+	b.Append("timeToLive", a.Live).Append("scheduledEnqueueTimeUtc", a.Scheduled).Append("sessionId", a.Session)
 	r.Options = b.Doc()
 	return r, nil
 }

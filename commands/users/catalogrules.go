@@ -48,12 +48,14 @@ func mayMoveExpired(c *kernel.Call, from storage.Namespace) error {
 
 // mayPassMessages checks the privileges for what the server does with messages later: a
 // subscription gets those of its topic, and a queue forwards its own. As for views, users who
-// cannot read the subscription need not be able to read the topic.
+// cannot read what gets the messages need not be able to read the topic.
 func mayPassMessages(c *kernel.Call, ns storage.Namespace) error {
-	topic := c.Body.Lookup(queue.SubscriptionOption).Doc().Lookup("topic")
-	if topic.Kind() == value.KindString && access.May(c, access.Pattern(ns), "find") {
-		from := storage.Namespace{DB: c.DB, Coll: topic.Clone().Str()}
-		if err := access.Need(c, access.Pattern(from), "find"); err != nil {
+	topic, err := selectsFrom(c, ns)
+	if err != nil {
+		return err
+	}
+	if topic != "" {
+		if err := mayGet(c, storage.Namespace{DB: c.DB, Coll: topic}, ns); err != nil {
 			return err
 		}
 	}
@@ -62,7 +64,11 @@ func mayPassMessages(c *kernel.Call, ns storage.Namespace) error {
 			if (name != "forwardTo" && name != "forwardDeadLetteredMessagesTo") || v.Kind() != value.KindString || v.Str() == "" {
 				continue
 			}
-			if err := mayMove(c, ns, storage.Namespace{DB: c.DB, Coll: v.Clone().Str()}); err != nil {
+			to := storage.Namespace{DB: c.DB, Coll: v.Clone().Str()}
+			if err := access.Need(c, access.Pattern(to), "insert"); err != nil {
+				return err
+			}
+			if err := mayGet(c, ns, to); err != nil {
 				return err
 			}
 		}
@@ -70,13 +76,49 @@ func mayPassMessages(c *kernel.Call, ns storage.Namespace) error {
 	return nil
 }
 
-// mayMove checks the privileges for moving documents. Users who cannot read the
-// source must not move its documents to a collection that they can read.
-func mayMove(c *kernel.Call, from, to storage.Namespace) error {
-	if err := access.Need(c, access.Pattern(to), "insert"); err != nil || !access.May(c, access.Pattern(to), "find") {
+// selectsFrom returns the topic of the subscription that the command makes, or whose choice of
+// messages it changes; "" if it does neither.
+func selectsFrom(c *kernel.Call, ns storage.Namespace) (topic string, err error) {
+	option := c.Body.Lookup(queue.SubscriptionOption).Doc()
+	if v := option.Lookup("topic"); v.Kind() == value.KindString {
+		return v.Clone().Str(), nil
+	}
+	if !option.Has("rules") && !option.Has("deadLetteringOnFilterEvaluationExceptions") {
+		return "", nil
+	}
+	info, err := exec.Lookup(c, ns)
+	if err != nil || info == nil {
+		return "", err
+	}
+	_, is := queue.KindOf(info.Options)
+	return is.Lookup("topic").Str(), nil
+}
+
+// mayGet checks that users can read where messages come from, if they can read any of the
+// collections to which the messages may get.
+func mayGet(c *kernel.Call, from, to storage.Namespace) error {
+	if !c.Svc.Options.Security.Auth || access.May(c, access.Pattern(from), "find") {
+		return nil
+	}
+	names, err := c.Svc.Queues.Reach(c.Ctx, kernel.CallStore{Call: c}, to, c.Now)
+	if err != nil {
 		return err
 	}
-	return access.Need(c, access.Pattern(from), "find")
+	for _, name := range names {
+		if access.May(c, access.Pattern(storage.Namespace{DB: to.DB, Coll: name}), "find") {
+			return access.ErrNotAuthorized
+		}
+	}
+	return nil
+}
+
+// mayMove checks the privileges for moving documents. Users who cannot read the
+// source must not move its documents to where they can read them.
+func mayMove(c *kernel.Call, from, to storage.Namespace) error {
+	if err := access.Need(c, access.Pattern(to), "insert"); err != nil {
+		return err
+	}
+	return mayGet(c, from, to)
 }
 
 // MayCollMod checks the privilege collMod, and those for moving expired documents
@@ -119,7 +161,11 @@ func MayRename(c *kernel.Call) error {
 	if from.DB == to.DB && access.May(c, auth.Database(from.DB), "renameCollectionSameDB") {
 		// Users who cannot read the source must not rename it to a name that they
 		// can read.
-		if access.May(c, access.Pattern(from), "find") || !access.May(c, access.Pattern(to), "find") {
+		reads, err := readsMore(c, from, to)
+		if err != nil {
+			return err
+		}
+		if !reads {
 			if !drop {
 				return nil
 			}
@@ -138,6 +184,23 @@ func MayRename(c *kernel.Call) error {
 		return err
 	}
 	return mayCarryExpiry(c, from, to)
+}
+
+// readsMore reports whether the client could read a collection by its new name alone, or the
+// dead-letter queue that is renamed with it.
+func readsMore(c *kernel.Call, from, to storage.Namespace) (bool, error) {
+	if access.May(c, access.Pattern(from), "find") {
+		return false, nil
+	}
+	if access.May(c, access.Pattern(to), "find") {
+		return true, nil
+	}
+	info, err := exec.Lookup(c, from)
+	if err != nil || info == nil || !queue.IsQueue(info.Options) {
+		return false, err
+	}
+	from.Coll, to.Coll = queue.DeadLetterName(from.Coll), queue.DeadLetterName(to.Coll)
+	return access.May(c, access.Pattern(to), "find") && !access.May(c, access.Pattern(from), "find"), nil
 }
 
 // mayCarryExpiry checks the privilege to write to the dead-letter collection in the

@@ -55,6 +55,8 @@ func (s serviceStore) Update(ctx context.Context, fn func(storage.Tx, *queue.Cha
 	return err
 }
 
+func (serviceStore) InTransaction() bool { return false }
+
 // View implements monitor.Host.
 func (h ExpiryHost) View(ctx context.Context, c *monitor.Collection, fn func(storage.Collection, *ttl.Rules) error) error {
 	return h.Svc.Engine.View(ctx, func(tx storage.Tx) error {

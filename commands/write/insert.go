@@ -152,17 +152,48 @@ func (w *BatchWrite) InsertAll(docs args.DocList) error {
 }
 
 // InsertChunk inserts the collected documents in one transaction. If some of them
-// fail, the others are still inserted.
+// fail, the others are still inserted. If a topic would make too many copies for one
+// transaction, the documents are divided, down to single ones.
 func (w *BatchWrite) InsertChunk() error {
-	if len(w.Chunk) == 0 {
-		return nil
+	all, size := w.Chunk, len(w.Chunk)
+	for rest := all; len(rest) > 0 && !w.Stopped; {
+		w.Chunk = rest[:min(size, len(rest))]
+		err := w.insertPart()
+		if tooManyCopies(err) && len(w.Chunk) > 1 && w.C.Transaction() == nil {
+			size = len(w.Chunk) / 2
+			continue
+		}
+		if err != nil {
+			if err := w.failChunk(kernel.Translate(w.NS, err)); err != nil {
+				return err
+			}
+		}
+		rest = rest[len(w.Chunk):]
 	}
+	w.Chunk = all[:0]
+	return nil
+}
+
+// tooManyCopies reports whether a topic would make more copies than fit into one
+// transaction. Some may have been made, so that the transaction must end.
+func tooManyCopies(err error) bool { return mongoerr.Is(err, mongoerr.TransactionTooLarge) }
+
+// insertPart inserts Chunk in one transaction. For a single document that has too many copies, a
+// topic leaves scheduled messages that are due alone at the second attempt.
+func (w *BatchWrite) insertPart() error {
 	w.done, w.before, w.filled = 0, len(w.Errs), w.room
-	if err := w.C.Update(w.insert); err != nil {
-		return w.failChunk(kernel.Translate(w.NS, err))
+	err := w.C.Update(w.insert)
+	if tooManyCopies(err) && len(w.Chunk) == 1 && w.C.Transaction() == nil {
+		changes := w.C.QueueChanges()
+		changes.LeaveDue(true)
+		err = w.C.Update(w.insert)
+		changes.LeaveDue(false)
+	}
+	if err != nil {
+		w.Errs, w.room, w.Stopped = w.Errs[:w.before], w.filled, false
+		return err
 	}
 	w.N += w.done
-	w.Chunk = w.Chunk[:0]
 	return nil
 }
 
@@ -171,13 +202,9 @@ func (w *BatchWrite) InsertChunk() error {
 // command.
 func (w *BatchWrite) failChunk(err error) error {
 	switch mongoerr.CodeOf(err) {
-	case mongoerr.OutOfDiskSpace, mongoerr.InternalError:
-	default:
-		return err
+	case mongoerr.OutOfDiskSpace, mongoerr.InternalError, mongoerr.TransactionTooLarge:
+		return w.failAll(err)
 	}
-	w.Errs, w.room, w.Stopped = w.Errs[:w.before], w.filled, false
-	err = w.failAll(err)
-	w.Chunk = w.Chunk[:0]
 	return err
 }
 
@@ -209,7 +236,7 @@ func (w *BatchWrite) insertNow(tx storage.Tx) error {
 	for _, e := range w.Chunk {
 		w.C.AtStatement(e.I)
 		if _, err := w.writer.Insert(e.D); err != nil {
-			if kernel.Retry(err) {
+			if kernel.Retry(err) || tooManyCopies(err) {
 				return err
 			}
 			if err := w.Fail(e.I, err); err != nil {
