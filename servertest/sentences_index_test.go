@@ -98,8 +98,9 @@ var indexSentences = []sentence{
 	{"E5", func(s *scene) {
 		for _, nan := range []string{`{"$numberDouble": "NaN"}`, `{"$numberDecimal": "NaN"}`} {
 			s.fails(67, "option must not be NaN", `{createIndexes: "c", indexes: [{key: {x: 1}, name: "x_1", expireAfterSeconds: `+nan+`}]}`)
-			s.fails(72, "must not be NaN", `{create: "c", clusteredIndex: {key: {_id: 1}, unique: true}, expireAfterSeconds: `+nan+`}`)
-			s.fails(72, "must not be NaN", `{create: "c", timeseries: {timeField: "t"}, expireAfterSeconds: `+nan+`}`)
+			s.ok(`{create: "clustered", clusteredIndex: {key: {_id: 1}, unique: true}, expireAfterSeconds: ` + nan + `}`)
+			is(s, "NaN", number(s.listed("clustered").Lookup("options", "expireAfterSeconds")), 0)
+			s.ok(`{drop: "clustered"}`)
 		}
 		s.indexByDriver("c", "x", 10)
 		s.ok(`{insert: "c", documents: [{_id: 1, x: d(0)}]}`)

@@ -38,8 +38,8 @@ func TestCollectionSeconds(t *testing.T) {
 		{`-10`, 0, 72, "cannot be less than 0"},
 		{`{"$numberLong":"4611686018427387904"}`, 0, 72, "cannot overflow int64_t when cast as milliseconds"},
 		{`{"$numberDouble":"1e300"}`, 0, 72, "cannot overflow int64_t"},
-		{`{"$numberDouble":"NaN"}`, 0, 72, "must not be NaN"},
-		{`{"$numberDecimal":"NaN"}`, 0, 72, "must not be NaN"},
+		{`{"$numberDouble":"NaN"}`, 0, 0, ""}, // as in mongod
+		{`{"$numberDecimal":"NaN"}`, 0, 0, ""},
 		{`""`, 0, 14, "expireAfterSeconds"},
 		{`{}`, 0, 14, ""},
 		{`[]`, 0, 14, ""},

@@ -10,8 +10,6 @@ import (
 // Off stands for "off" and null in collMod.
 const Off = int64(-1)
 
-const notNaN = "TTL index 'expireAfterSeconds' option must not be NaN"
-
 // ParseCollectionSeconds reads expireAfterSeconds of create on a clustered or
 // time-series collection. now limits it: a collection cannot keep more than
 // all time since 1970.
@@ -44,8 +42,6 @@ func parseCollectionSeconds(command string, v value.Value, now int64) (int64, er
 	n := v.SafeInt64()
 	const tooLarge = "TTL index 'expireAfterSeconds' option must be within an acceptable range, try a different number than %d. Error: "
 	switch {
-	case v.IsNaN(): // as a number it would be 0: everything would expire
-		return 0, mongoerr.New(mongoerr.InvalidOptions, notNaN)
 	case n < 0:
 		return 0, mongoerr.New(mongoerr.InvalidOptions, "TTL index 'expireAfterSeconds' option cannot be less than 0")
 	case n > math.MaxInt64/1000:
@@ -72,7 +68,7 @@ func ParseIndexModSeconds(v value.Value, key value.Doc) (int64, error) {
 	n := v.SafeInt64()
 	switch {
 	case v.IsNaN():
-		return 0, mongoerr.New(mongoerr.InvalidOptions, notNaN)
+		return 0, mongoerr.New(mongoerr.InvalidOptions, "TTL index 'expireAfterSeconds' option must not be NaN")
 	case field == TSField:
 		if !validDefault(n) {
 			return 0, mongoerr.Newf(mongoerr.InvalidOptions, "TTL index 'expireAfterSeconds' option on '_ts' must be -1 or from 1 to 2147483647, found %d", n)
