@@ -3,6 +3,13 @@
 // lock, and settled; they expire, can be deferred or scheduled, and
 // undeliverable ones are moved to a dead-letter queue.
 //
+// There are three kinds of such collections ([Kind]). A queue has messages of
+// its own. A topic hands each message to its subscriptions (pass.go, rules.go).
+// A subscription is a queue that gets its messages from a topic. Queues and
+// subscriptions may forward messages, and dead letters, to a queue or topic;
+// they may require sessions (sessions.go). Queues and topics may find
+// duplicates (history.go).
+//
 // # Where things are kept
 //
 // A queue is a collection with the option messageQueue, its [Config]. Next to
@@ -22,7 +29,8 @@
 // Sequence numbers must have no gaps and must not be reused after their
 // messages are deleted. So each queue has a record in the collection $mq (state.go) with
 // the next number and the instant of the last activity, from which the time to
-// idle deletion counts.
+// idle deletion counts; that of a topic also has its subscriptions. Sessions and
+// the ids of messages have collections beside a queue, whose names have its UUID.
 //
 // # Time
 //
