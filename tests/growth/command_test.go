@@ -54,8 +54,9 @@ var (
 )
 
 var (
-	sessions = []string{`{drop: "queue"}`, `{create: "queue", messageQueue: {requiresSession: true}}`, `{mqSend: "queue", messages: [<<{_mq: {sessionId: "s#i"}, body: #i}>>]}`}
-	topic    = []string{`fresh: {dropDatabase: 1}`, `fresh: {create: "t", messageTopic: {}}`, `fresh: {create: "s", messageSubscription: {topic: "t", rules: [<<{name: "r#i", filter: {v: #i}}>>]}}`}
+	sessions  = []string{`{drop: "queue"}`, `{create: "queue", messageQueue: {requiresSession: true}}`, `{mqSend: "queue", messages: [<<{_mq: {sessionId: "s#i"}, body: #i}>>]}`}
+	inSession = append(sessions[:2:2], `{mqSend: "queue", messages: [<<{_mq: {sessionId: "s"}, body: #i}>>]}`, `{mqAcceptSession: "queue"}`, `{mqReceive: "queue", maxMessages: #n, sessionToken: SESSION}`)
+	topic     = []string{`fresh: {dropDatabase: 1}`, `fresh: {create: "t", messageTopic: {}}`, `fresh: {create: "s", messageSubscription: {topic: "t", rules: [<<{name: "r#i", filter: {v: #i}}>>]}}`}
 )
 
 // series makes a time series; measurements at noon share a bucket.
@@ -130,6 +131,10 @@ var changingCommands = []growth{
 	{name: "mqDeadLetter messages", limit: 1000, before: held, each: true, run: `{mqDeadLetter: "queue", lockToken: TOKEN}`},
 	{name: "mqDefer messages", limit: 1000, before: held, each: true, run: `{mqDefer: "queue", lockToken: TOKEN}`},
 	{name: "mqAcceptSession sessions", before: sessions, each: true, run: `{mqAcceptSession: "queue"}`},
+	{name: "mqRenewSession messages", limit: 1000, before: inSession, run: `{mqRenewSession: "queue", sessionToken: SESSION}`},
+	{name: "mqReleaseSession messages", limit: 1000, before: inSession, run: `{mqReleaseSession: "queue", sessionToken: SESSION}`},
+	{name: "mqSetSessionState bytes", limit: 1000, before: inSession, run: `{mqSetSessionState: "queue", sessionToken: SESSION, state: [<<#i>>]}`},
+	{name: "mqGetSessionState bytes", limit: 1000, before: append(inSession[:4:4], `{mqSetSessionState: "queue", sessionToken: SESSION, state: [<<#i>>]}`), run: `{mqGetSessionState: "queue", sessionToken: SESSION}`},
 	{name: "mqSessions sessions", limit: 1000, before: sessions, run: `{mqSessions: "queue", maxSessions: #n}`},
 	{name: "mqSend rules", limit: 1000, before: topic, run: `fresh: {mqSend: "t", messages: [{v: -1}]}`},
 	{name: "mqPeek messages", limit: 1000, before: queue, run: `{mqPeek: "queue", maxMessages: #n}`},

@@ -47,6 +47,8 @@ type server struct {
 	cursor int64         // the last that a command has opened
 	number int64         // number of the next retryable write or transaction
 	tokens []value.Value // lock tokens of the last received messages
+
+	session value.Value // token of the last accepted session
 }
 
 func newServer(tb testing.TB, n int) *server {
@@ -72,7 +74,7 @@ func (s *server) prepare(text string, each bool) (list []command) {
 	if strings.Contains(text, "NUMBER") {
 		s.number++
 	}
-	text = strings.NewReplacer("CURSOR", fmt.Sprintf(`{$numberLong: "%d"}`, s.cursor), "SAME", fmt.Sprintf(`{$numberLong: "%d"}`, s.number), "NUMBER", fmt.Sprintf(`{$numberLong: "%d"}`, s.number)).Replace(text)
+	text = strings.NewReplacer("SESSION", s.session.JSON(), "CURSOR", fmt.Sprintf(`{$numberLong: "%d"}`, s.cursor), "SAME", fmt.Sprintf(`{$numberLong: "%d"}`, s.number), "NUMBER", fmt.Sprintf(`{$numberLong: "%d"}`, s.number)).Replace(text)
 	if !strings.Contains(text, "TOKEN") {
 		return requests(text, s.n, each)
 	}
@@ -97,6 +99,8 @@ func (s *server) send(c command, text string) {
 		s.Errorf("size %d: %.300s\nanswered %.500s", s.n, text, reply.String())
 	} else if id := reply.Lookup("cursor").Doc().Lookup("id"); id.Kind() == value.KindInt64 {
 		s.cursor = id.Int64()
+	} else if session := reply.Lookup("session"); session.Kind() == value.KindDocument {
+		s.session = session.Doc().Lookup("sessionToken").Clone()
 	} else if messages := reply.Lookup("messages"); messages.Kind() == value.KindArray {
 		s.tokens = nil
 		for v := range messages.Doc().Values() {
