@@ -47,6 +47,7 @@ func TestAlmostFull(t *testing.T) {
 	}))
 	free.Store(1 << 30)
 	must(t, manual.Advance(measureEach))
+	e.store.measure()
 	seed(t, e, 100, 10)
 	if n := count(t, e); n != 109 {
 		t.Errorf("%d records", n)
