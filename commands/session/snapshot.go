@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands/clustertime"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/storage"
@@ -52,11 +53,9 @@ func (l *Snapshots) Expire(now time.Time, limits storage.SnapshotLimits) {
 	l.drop(func(*HeldSnapshot) bool { return len(l.List) > limits.Max })
 }
 
-// GiveWay forgets one snapshot, for a transaction that needs its place. It returns false if all
-// are being read.
+// GiveWay forgets one snapshot, for a transaction or another snapshot that needs its place. It
+// returns false if all are being read. The caller holds Mu.
 func (l *Snapshots) GiveWay(now time.Time, limits storage.SnapshotLimits) bool {
-	l.Mu.Lock()
-	defer l.Mu.Unlock()
 	before := len(l.List)
 	limits.Max = before - 1
 	l.Expire(now, limits)
@@ -102,10 +101,11 @@ func (l *Snapshots) Read(ss *Session, s *HeldSnapshot, now time.Time) {
 
 // Leave notes that a session does something else than to read a state. Drivers do not say
 // that a session with snapshot reads has ended: they use its id for the next one.
-func (l *Snapshots) Leave(ss *Session, now time.Time) {
+func (l *Snapshots) Leave(ss *Session, real clock.Clock) {
 	if l.reading.Load() == 0 {
 		return
 	}
+	now := real.Now()
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
 	l.leave(ss, now)

@@ -86,10 +86,7 @@ func take(l *session.Snapshots, svc *kernel.Service) (*session.HeldSnapshot, err
 	// A new timestamp: all later writes have later ones.
 	next := func() uint64 { return svc.Stamps.Next(svc.Clock.NowMillis()) }
 	tx, ts, err := begin(svc, next)
-	if errors.Is(err, storage.ErrManySnapshots) && len(l.List) > 0 { // transactions have taken the places
-		room := svc.Engine.Snapshots()
-		room.Max = len(l.List) - 1
-		l.Expire(svc.Real.Now(), room)
+	if errors.Is(err, storage.ErrManySnapshots) && l.GiveWay(svc.Real.Now(), svc.Engine.Snapshots()) {
 		tx, ts, err = begin(svc, next)
 	}
 	if err != nil {

@@ -19,9 +19,9 @@ func beginTransaction(c *kernel.Call) error {
 		return mongoerr.New(mongoerr.ConflictingOperationInProgress, "Only servers in a sharded cluster can start a new transaction at the active transaction number")
 	}
 	c.Svc.EndTransaction(ss, session.TxnAborted)
-	c.Svc.Snapshots.Leave(ss, c.Svc.Real.Now())
+	c.Svc.Snapshots.Leave(ss, c.Svc.Real)
 	tx, err := c.Svc.Engine.Begin(c.Ctx)
-	if errors.Is(err, storage.ErrManySnapshots) && c.Svc.Snapshots.GiveWay(c.Svc.Real.Now(), c.Svc.Engine.Snapshots()) {
+	if errors.Is(err, storage.ErrManySnapshots) && snapshotGivesWay(c.Svc) {
 		tx, err = c.Svc.Engine.Begin(c.Ctx)
 	}
 	if err != nil {
@@ -34,6 +34,13 @@ func beginTransaction(c *kernel.Call) error {
 	ss.Txn.Store(t)
 	c.Svc.Metrics.Transactions.Started.Add(1)
 	return nil
+}
+
+// snapshotGivesWay forgets a snapshot for a transaction.
+func snapshotGivesWay(s *kernel.Service) bool {
+	s.Snapshots.Mu.Lock()
+	defer s.Snapshots.Mu.Unlock()
+	return s.Snapshots.GiveWay(s.Real.Now(), s.Engine.Snapshots())
 }
 
 // continueTransaction checks that the number is that of the open
@@ -106,7 +113,7 @@ func KillStatements(s *kernel.Service, ss *session.Session, cause error) {
 // turn.
 func sessionEnded(s *kernel.Service, ss *session.Session) {
 	s.EndTransaction(ss, session.TxnAborted)
-	s.Snapshots.Leave(ss, s.Real.Now())
+	s.Snapshots.Leave(ss, s.Real)
 }
 
 // Housekeeping aborts transactions that have outlived
