@@ -31,7 +31,7 @@ func (s *DeleteStatementArgs) Read(d value.Doc) error {
 	return nil
 }
 
-// limit is the limit as a number: what is none counts as 0, as in mongod.
+// limit returns the limit as a number. Like mongod, it takes a value of another type for 0.
 func (s *DeleteStatementArgs) limit() float64 {
 	if !s.Limit.IsNumber() {
 		return 0

@@ -133,7 +133,7 @@ func (s *Spec) planarCells(d value.Doc, f *Field) (out cells, many bool, err err
 }
 
 // isPair reports whether a value is one point for a 2d index, and not several: a document or an
-// array that begins with a number. GeoJSON is none.
+// array that begins with a number, but no GeoJSON.
 func isPair(v value.Value) bool {
 	if v.Doc() == nil {
 		return false
