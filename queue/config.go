@@ -1,8 +1,6 @@
 package queue
 
 import (
-	"math"
-
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
@@ -67,6 +65,16 @@ func KindOf(options value.Doc) (Kind, value.Doc) {
 		}
 	}
 	return 0, nil
+}
+
+// Given returns which of the options of the kinds a command has, and its value; 0: none.
+func Given(queue, topic, subscription value.Value) (Kind, value.Value) {
+	for i, v := range []value.Value{queue, topic, subscription} {
+		if !v.IsMissing() {
+			return kinds[i].kind, v
+		}
+	}
+	return 0, value.Value{}
 }
 
 // deadLetterOf is the only field of the option of a dead-letter queue: the
@@ -139,7 +147,7 @@ func ParseConfig(command string, kind Kind, v value.Value) (Config, error) {
 func (c *Config) parse(command string, v value.Value, fresh bool) error {
 	option := c.Kind.Option()
 	if v.Kind() != value.KindDocument {
-		return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type 'object'", command, option, v.Kind())
+		return errType(command+"."+option, v, "type 'object'")
 	}
 	seen, before := map[string]bool{}, *c
 	for it := v.Doc().Iter(); it.Next(); {
@@ -223,8 +231,8 @@ func (q *runtimeState) configOf(info *storage.Info) (*Config, error) {
 	return &c.Config, nil
 }
 
-// names are the most bytes that the name of a queue, a session, a message or a rule may have.
+// The longest names, in bytes.
 const (
-	maxIDLength   = 128
-	maxNameLength = math.MaxUint8
+	maxIDLength   = 128 // of a session, a message or a rule, as in Service Bus
+	maxNameLength = 255 // of a queue or topic that is forwarded to
 )

@@ -40,7 +40,7 @@ func parseDuration(name string, v value.Value) (int64, error) {
 		}
 		return ms, nil
 	}
-	return 0, mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s' is the wrong type '%s', expected types '[string, long, int, decimal, double]'", name, v.Kind())
+	return 0, errType(name, v, "types '[string, long, int, decimal, double]'")
 }
 
 func clampDuration(ms float64) int64 {

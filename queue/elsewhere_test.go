@@ -60,6 +60,16 @@ func (s *countingStore) View(ctx context.Context, fn func(storage.Tx) error) err
 	return s.Store.View(ctx, fn)
 }
 
+// awaitViews waits until there were so many transactions.
+func (s *countingStore) awaitViews(t *testing.T, views int64) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); s.views.Load() < views; runtime.Gosched() {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d views, want %d", s.views.Load(), views)
+		}
+	}
+}
+
 // One receiver looks for what another server has sent, and the next one only if there was
 // something.
 func TestReceiversLookInTurn(t *testing.T) {
@@ -67,14 +77,7 @@ func TestReceiversLookInTurn(t *testing.T) {
 	e.create("q", `{}`)
 	e.broker.Shared = true
 	store := &countingStore{Store: e.store}
-	until := func(views int64) {
-		t.Helper()
-		for deadline := time.Now().Add(20 * time.Second); store.views.Load() < views; runtime.Gosched() {
-			if time.Now().After(deadline) {
-				t.Fatalf("%d polls, want %d", store.views.Load(), views)
-			}
-		}
-	}
+	until := func(views int64) { t.Helper(); store.awaitViews(t, views) }
 	const receivers = 12
 	all := make(chan result, receivers)
 	ctx, cancel := context.WithCancel(e.ctx)
@@ -209,14 +212,7 @@ func TestSessionReleasedElsewhere(t *testing.T) {
 	held, _, err := other.AcceptSession(e.ctx, there, Accept{Ref: ref("q")}, e.now())
 	e.must(err)
 	store := &countingStore{Store: e.store}
-	polled := func(views int64) {
-		t.Helper()
-		for deadline := time.Now().Add(20 * time.Second); store.views.Load() < views; runtime.Gosched() {
-			if time.Now().After(deadline) {
-				t.Fatalf("%d views, want %d", store.views.Load(), views)
-			}
-		}
-	}
+	polled := func(views int64) { t.Helper(); store.awaitViews(t, views) }
 	got := make(chan Accepted, 1)
 	go func() {
 		s, _, err := e.broker.AcceptSession(e.ctx, store, Accept{Ref: ref("q"), Wait: MaxWait}, e.now())

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -81,7 +82,7 @@ func (e *entity) once(m *message, store func() error) error {
 	if err != nil {
 		return err
 	}
-	r, known, err := history.Find("_id_", idKey(m.name))
+	r, known, err := history.Find(reserved.IDIndex, idKey(m.name))
 	if err != nil || known && r.Doc.Lookup("end").DateTime() > e.now {
 		return err
 	}

@@ -207,16 +207,9 @@ func refusal(err error) (why string, refused bool) {
 // reinsert stores a message in the queue. If the queue has another one with the same _id,
 // which a queue of Service Bus would accept, the message gets a new _id.
 func (e *entity) reinsert(m *message) error {
-	d := m.encode(stored, false)
-	id, err := e.main.Insert(d, e.now)
-	var taken *storage.DuplicateKeyError
-	if errors.As(err, &taken) && taken.Index == reserved.IDIndex {
-		id, err = e.main.Insert(withNewID(d, e.now), e.now)
-	}
-	if err != nil {
+	if err := e.insertAnew(e.main, m, false); err != nil {
 		return err
 	}
-	m.id = id
 	e.out.ready += ifReady(m)
 	e.out.note(m, false)
 	return nil
@@ -286,20 +279,23 @@ func (e *entity) keepDeadLetter(m *message, reason, description string) error {
 	}
 	m.markDead(reason, description, e.ns.Coll)
 	m.forwardedDead = false
-	d := m.encode(stored, true)
-	id, err := dead.Insert(d, e.now)
-	var taken *storage.DuplicateKeyError
-	if errors.As(err, &taken) && taken.Index == reserved.IDIndex {
-		// A message with the same _id was dead-lettered before. To keep both, the
-		// later one gets a new _id.
-		id, err = dead.Insert(withNewID(d, e.now), e.now)
-	}
-	if err != nil {
+	if err := e.insertAnew(dead, m, true); err != nil {
 		return err
 	}
-	m.id = id
 	e.out.dead++
 	return nil
+}
+
+// insertAnew inserts a message into the queue or the dead-letter queue. If another one there has
+// the same _id, it gets a new one, so that both are kept.
+func (e *entity) insertAnew(coll storage.Collection, m *message, dead bool) (err error) {
+	d := m.encode(stored, dead)
+	m.id, err = coll.Insert(d, e.now)
+	var taken *storage.DuplicateKeyError
+	if errors.As(err, &taken) && taken.Index == reserved.IDIndex {
+		m.id, err = coll.Insert(withNewID(d, e.now), e.now)
+	}
+	return err
 }
 
 // withNewID replaces the _id of a document.

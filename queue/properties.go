@@ -60,11 +60,17 @@ func findProperty(name string) *property {
 	return nil
 }
 
+// errType refuses a value of the wrong type. expected names the right one as "type 'T'", or
+// several as "types '[T, …]'".
+func errType(name string, v value.Value, expected string) error {
+	return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s' is the wrong type '%s', expected %s", name, v.Kind(), expected)
+}
+
 // flag is a property that is true or false.
 func flag(name string, of Kind, field func(*Config) *bool) property {
 	set := func(c *Config, name string, v value.Value) error {
 		if v.Kind() != value.KindBool {
-			return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s' is the wrong type '%s', expected type 'bool'", name, v.Kind())
+			return errType(name, v, "type 'bool'")
 		}
 		*field(c) = v.Bool()
 		return nil
@@ -105,7 +111,7 @@ func forward(name string, field func(*Config) *string) property {
 func setName(field func(*Config) *string) func(*Config, string, value.Value) error {
 	return func(c *Config, name string, v value.Value) error {
 		if v.Kind() != value.KindString {
-			return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s' is the wrong type '%s', expected type 'string'", name, v.Kind())
+			return errType(name, v, "type 'string'")
 		}
 		if n := len(v.Str()); n == 0 || n > maxNameLength {
 			return mongoerr.Newf(mongoerr.BadValue, "The value of '%s' must be a name of 1 to %d bytes, found %d", name, maxNameLength, n)
@@ -143,7 +149,7 @@ func outOfRange(name string, v value.Value, lo, hi int64) error {
 
 func setMaxDeliveryCount(c *Config, name string, v value.Value) error {
 	if !v.IsNumber() {
-		return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s' is the wrong type '%s', expected types '[long, int, decimal, double]'", name, v.Kind())
+		return errType(name, v, "types '[long, int, decimal, double]'")
 	}
 	n, ok := v.AsInt64()
 	if !ok || n < 1 || n > math.MaxInt32 {

@@ -44,7 +44,7 @@ const (
 
 func parseRules(name string, v value.Value) (r Rules, err error) {
 	if v.Kind() != value.KindArray {
-		return r, mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s' is the wrong type '%s', expected type 'array'", name, v.Kind())
+		return r, errType(name, v, "type 'array'")
 	}
 	if n := len(v.Doc()); n > maxRulesSize {
 		return r, mongoerr.Newf(mongoerr.BadValue, "The rules of a subscription may have at most %d bytes, found %d", maxRulesSize, n)
@@ -53,7 +53,7 @@ func parseRules(name string, v value.Value) (r Rules, err error) {
 	seen := map[string]bool{}
 	for v := range r.doc.Values() {
 		if v.Kind() != value.KindDocument {
-			return r, mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s' is the wrong type '%s', expected type 'object'", name, v.Kind())
+			return r, errType(name, v, "type 'object'")
 		}
 		one, err := parseRule(name, v.Doc())
 		switch {
@@ -134,13 +134,13 @@ func (r *rule) setFilter(field string, v value.Value) (err error) {
 		}
 		return nil
 	}
-	return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s' is the wrong type '%s', expected types '[bool, object]'", field, v.Kind())
+	return errType(field, v, "types '[bool, object]'")
 }
 
 // setCorrelation reads the values that fields of a message must have.
 func (r *rule) setCorrelation(field string, v value.Value) (err error) {
 	if v.Kind() != value.KindDocument {
-		return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s' is the wrong type '%s', expected type 'object'", field, v.Kind())
+		return errType(field, v, "type 'object'")
 	}
 	if v.Doc().IsEmpty() {
 		return mongoerr.Newf(mongoerr.BadValue, "The value of '%s' must name at least one field", field)
@@ -171,7 +171,7 @@ func (r *rule) setAction(field string, v value.Value) (err error) {
 		return errSQL(field)
 	}
 	if v.Kind() != value.KindDocument {
-		return mongoerr.Newf(mongoerr.TypeMismatch, "BSON field '%s' is the wrong type '%s', expected type 'object'", field, v.Kind())
+		return errType(field, v, "type 'object'")
 	}
 	if r.action, err = update.Compile(value.Document(v.Doc().Clone()), update.Options{}); err != nil {
 		return err
@@ -202,17 +202,18 @@ func (r *Rules) eachCopy(m *message, now int64, changes *Changes, fn func(*messa
 			shown = m.encode(browsed, false)
 		}
 		c := *m
-		ok, err := one.apply(&c, shown, now, changes)
-		switch {
-		case mongoerr.Is(err, mongoerr.TransactionTooLarge):
-			return failed, err
-		case err != nil:
-			failed = err
-		case ok:
-			plain = plain || one.action == nil
-			err = fn(&c)
+		ok, why := one.apply(&c, shown, now, changes)
+		if mongoerr.Is(why, mongoerr.TransactionTooLarge) {
+			return failed, why
 		}
-		if ok && err != nil {
+		if why != nil {
+			failed = why
+		}
+		if !ok {
+			continue
+		}
+		plain = plain || one.action == nil
+		if err := fn(&c); err != nil {
 			return failed, err
 		}
 	}

@@ -2,11 +2,13 @@ package queue
 
 import (
 	"context"
-	"crypto/rand"
 	"math"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/duskdb/duskdb/internal/mongoerr"
+	"github.com/duskdb/duskdb/internal/reserved"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -36,16 +38,6 @@ var (
 	errNeedsSession  = mongoerr.New(mongoerr.IllegalOperation, "The queue requires sessions: accept one with mqAcceptSession, and receive with its sessionToken")
 	errLocksOfOthers = mongoerr.New(mongoerr.IllegalOperation, "The lock of a message of a session is that of the session: renew it with mqRenewSession")
 )
-
-// newSessionToken returns a random UUID. Unlike that of a message it does not have the id of the
-// record: in a transaction that is not known before the commit, and nothing else keeps two
-// receivers from accepting different sessions at the same time.
-func newSessionToken() (t [16]byte) {
-	_, _ = rand.Read(t[:]) // never fails
-	t[6] = t[6]&0x0f | 0x40
-	t[8] = t[8]&0x3f | 0x80
-	return t
-}
 
 // maxSessionState is the largest state of a session, that of Service Bus Premium.
 const maxSessionState = 1 << 20
@@ -84,7 +76,7 @@ func decodeSession(r storage.Record) session {
 
 // session finds the record of a session by its id.
 func (e *entity) session(coll storage.Collection, id string) (session, error) {
-	r, ok, err := coll.Find("_id_", idKey(id))
+	r, ok, err := coll.Find(reserved.IDIndex, idKey(id))
 	if err != nil || !ok {
 		return session{id: id}, err
 	}
@@ -228,31 +220,14 @@ func (e *entity) acceptSession(coll storage.Collection, id string) (got Accepted
 		return got, mongoerr.Newf(mongoerr.SessionCannotBeLocked, "The session '%s' is locked by another receiver until %s", id, value.DateTime(one.until))
 	}
 	one.until = after(e.now, e.config.LockDuration)
-	one.token = newSessionToken()
-	if err := e.lapseSession(id); err != nil {
+	// Unlike the token of a message it does not have the id of the record: in a transaction that
+	// is not known before the commit, and nothing else keeps two receivers from accepting
+	// different sessions at the same time.
+	one.token = uuid.New()
+	if err := e.eachLocked(id, false, func(m *message) error { return e.lapse(e.main, m) }); err != nil {
 		return got, err
 	}
 	return Accepted{ID: id, Token: one.token, Until: one.until, State: one.state}, e.saveSession(coll, &one)
-}
-
-// lapseSession ends the locks of messages that an earlier receiver of the session left.
-func (e *entity) lapseSession(id string) error {
-	list, err := heads(e.main, byHolder, holderRange(id), math.MaxInt)
-	for i := range list {
-		if err != nil {
-			break
-		}
-		if !list[i].held(e.now) {
-			err = e.lapse(e.main, &list[i])
-		}
-	}
-	return err
-}
-
-// holderRange is the range of byHolder of a session.
-func holderRange(id string) storage.KeyRange {
-	key := idKey(id)
-	return storage.KeyRange{Lo: key, Hi: append(key[:len(key):len(key)], 0)}
 }
 
 // sessionScan bounds the messages that are looked at for the next session in their order.
@@ -386,7 +361,7 @@ func (b *Broker) RenewSession(ctx context.Context, st Store, lock SessionLock, n
 		if err := e.saveSession(coll, s); err != nil {
 			return err
 		}
-		return e.eachLocked(s.id, func(m *message) error {
+		return e.eachLocked(s.id, true, func(m *message) error {
 			m.lockedUntil = until
 			return e.save(e.main, m)
 		})
@@ -398,7 +373,7 @@ func (b *Broker) RenewSession(ctx context.Context, st Store, lock SessionLock, n
 // is no failed delivery; those that have expired are processed as such.
 func (b *Broker) ReleaseSession(ctx context.Context, st Store, lock SessionLock, now int64) error {
 	return b.withSession(ctx, st, lock, now, func(e *entity, coll storage.Collection, s *session) error {
-		err := e.eachLocked(s.id, func(m *message) error {
+		err := e.eachLocked(s.id, true, func(m *message) error {
 			m.unlock()
 			if m.expired(now) && m.state == active {
 				return e.expire(m)
@@ -422,15 +397,14 @@ func (b *Broker) ReleaseSession(ctx context.Context, st Store, lock SessionLock,
 	})
 }
 
-// eachLocked calls fn for the locked messages of a session.
-func (e *entity) eachLocked(id string, fn func(*message) error) error {
-	list, err := heads(e.main, byHolder, holderRange(id), math.MaxInt)
+// eachLocked calls fn for the locked messages of a session: those whose locks hold, or those
+// whose locks have lapsed.
+func (e *entity) eachLocked(id string, held bool, fn func(*message) error) error {
+	key := idKey(id)
+	list, err := heads(e.main, byHolder, storage.KeyRange{Lo: key, Hi: append(key[:len(key):len(key)], 0)}, math.MaxInt)
 	for i := range list {
-		if !list[i].held(e.now) {
-			continue // it lapses by itself
-		}
-		if err := fn(&list[i]); err != nil {
-			return err
+		if err == nil && list[i].held(e.now) == held {
+			err = fn(&list[i])
 		}
 	}
 	return err
@@ -500,7 +474,7 @@ func (e *entity) sessionBehind(coll storage.Collection, behind string) (one Sess
 		return one, false, err
 	}
 	var s session
-	err = coll.ScanRecords("_id_", storage.KeyRange{Lo: loID}, func(_ []byte, r storage.Record) bool {
+	err = coll.ScanRecords(reserved.IDIndex, storage.KeyRange{Lo: loID}, func(_ []byte, r storage.Record) bool {
 		s = decodeSession(r)
 		s.id = string([]byte(s.id))
 		return false

@@ -8,19 +8,6 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// queueOption is the option that makes the collection one for messages; 0: none.
-func (a *Args) queueOption() (queue.Kind, value.Value) {
-	switch {
-	case !a.MessageQueue.IsMissing():
-		return queue.Queue, a.MessageQueue
-	case !a.MessageTopic.IsMissing():
-		return queue.Topic, a.MessageTopic
-	case !a.Subscription.IsMissing():
-		return queue.Subscription, a.Subscription
-	}
-	return 0, value.Value{}
-}
-
 // planQueue plans a queue, topic or subscription, with its dead-letter queue if it has one.
 func planQueue(c *kernel.Call, ns storage.Namespace, a *Args, kind queue.Kind, option value.Value) (*Plan, error) {
 	if err := queue.CheckOptions(c.Body); err != nil {

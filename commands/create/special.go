@@ -15,7 +15,7 @@ import (
 // planSpecial plans a clustered collection, a time series or a queue. It returns nil for
 // an ordinary collection.
 func planSpecial(c *kernel.Call, ns storage.Namespace, a *Args) (*Plan, error) {
-	if kind, option := a.queueOption(); kind != 0 {
+	if kind, option := queue.Given(a.MessageQueue, a.MessageTopic, a.Subscription); kind != 0 {
 		return planQueue(c, ns, a, kind, option)
 	}
 	switch {

@@ -290,7 +290,7 @@ func (m *collMod) checkTimeSeries() error {
 // modifyQueue applies the options of collections for messages in collMod, and refuses options
 // that they cannot have. Every collMod of a queue counts as an activity.
 func (m *collMod) modifyQueue() error {
-	kind, v := m.queueOption()
+	kind, v := queue.Given(m.args.MessageQueue, m.args.MessageTopic, m.args.Subscription)
 	if kind == 0 && !m.meta.IsQueue {
 		return nil
 	}
@@ -306,17 +306,4 @@ func (m *collMod) modifyQueue() error {
 		return nil
 	}
 	return m.c.Svc.Queues.Modify(m.tx, m.c.QueueChanges(), m.info.Namespace, kind, v, m.c.Now)
-}
-
-// queueOption is the option of a collection for messages that the command has; 0: none.
-func (m *collMod) queueOption() (queue.Kind, value.Value) {
-	switch {
-	case !m.args.MessageQueue.IsMissing():
-		return queue.Queue, m.args.MessageQueue
-	case !m.args.MessageTopic.IsMissing():
-		return queue.Topic, m.args.MessageTopic
-	case !m.args.Subscription.IsMissing():
-		return queue.Subscription, m.args.Subscription
-	}
-	return 0, value.Value{}
 }

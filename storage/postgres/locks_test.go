@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"errors"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -63,7 +64,7 @@ func TestExclusiveLock(t *testing.T) {
 		})
 		for i, e := range servers {
 			wg.Go(func() {
-				for count(t, e) == 0 {
+				if count(t, e) == 0 {
 					t.Error("nothing is there")
 				}
 				if err := insert(e, value.String(command+string(rune('a'+i)))); err != nil && !errors.Is(err, storage.ErrUnavailable) {
@@ -119,10 +120,8 @@ func TestConnectionsAreBounded(t *testing.T) {
 	for range 30 {
 		r := admin.ExecParams(ctx, "select count(*) from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()", nil, nil, nil, nil).Read()
 		must(t, r.Err)
-		n := 0
-		for _, d := range r.Rows[0][0] {
-			n = 10*n + int(d-'0')
-		}
+		n, err := strconv.Atoi(string(r.Rows[0][0]))
+		must(t, err)
 		most = max(most, n)
 	}
 	wg.Wait()
