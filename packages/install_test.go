@@ -30,6 +30,10 @@ func TestInstalled(t *testing.T) {
 	dir := t.TempDir()
 	runFor(t, 10*time.Minute, "..", []string{"SOURCE_DATE_EPOCH=1767225600"}, // it may compile everything
 		"go", "run", "./internal/release", "-platforms", "own", "-version", "0.0.0-dev.1", "-out", filepath.Join(dir, "dist"))
+	t.Run("publish", func(t *testing.T) {
+		t.Parallel()
+		rehearse(t, filepath.Join(dir, "dist"))
+	})
 	python := emptyVenv(t, dir)
 	installAsDocumented(t, dir, python)
 	t.Run("archive", func(t *testing.T) {

@@ -104,7 +104,14 @@ func TestJavaPages(t *testing.T) {
 // that its installation was complete.
 func venv(t *testing.T) string {
 	t.Helper()
-	requirements, err := filepath.Abs(filepath.Join("python", "tests", "requirements.txt"))
+	return venvOf(t, filepath.Join("python", "tests", "requirements.txt"))
+}
+
+// venvOf returns the interpreter of an environment with the packages that a file pins. It stays
+// in the cache.
+func venvOf(t *testing.T, requirements string) string {
+	t.Helper()
+	requirements, err := filepath.Abs(requirements)
 	if err != nil {
 		t.Fatal(err)
 	}

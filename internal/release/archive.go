@@ -5,22 +5,22 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
-	"io"
 	"path"
 	"slices"
 	"strings"
 	"time"
 )
 
-// file is an entry of an archive.
+// file is an entry of an archive, or a directory if its name ends with a slash.
 type file struct {
 	name    string
 	content []byte
 	mode    int64 // 0644 or 0755
+	owner   int   // id of a user and of a group; 0: root
 }
 
-func plain(name string, content []byte) file   { return file{name, content, 0o644} }
-func program(name string, content []byte) file { return file{name, content, 0o755} }
+func plain(name string, content []byte) file   { return file{name, content, 0o644, 0} }
+func program(name string, content []byte) file { return file{name, content, 0o755, 0} }
 
 // below puts the files into a directory.
 func below(dir string, files []file) []file {
@@ -72,37 +72,49 @@ func (r *release) archiveName(p *product) string {
 	return "duskdb-" + string(r.version) + "-" + p.String()
 }
 
-// tarred makes a tar.gz. The files are in the order given and belong to root.
+// tarred makes a tar.gz. The files are in the order given.
 func tarred(files []file, date time.Time) ([]byte, error) {
-	return compressed(func(w io.Writer) error {
-		t := tar.NewWriter(w)
-		for _, f := range files {
-			h := &tar.Header{
-				Name: f.name, Mode: f.mode, Size: int64(len(f.content)), ModTime: date, Typeflag: tar.TypeReg,
-				Uname: "root", Gname: "root",
-			}
-			if strings.HasSuffix(f.name, "/") {
-				h.Typeflag = tar.TypeDir
-			}
-			if err := t.WriteHeader(h); err != nil {
-				return err
-			}
-			if _, err := t.Write(f.content); err != nil {
-				return err
-			}
-		}
-		return t.Close()
-	})
+	content, err := taped(files, date)
+	if err != nil {
+		return nil, err
+	}
+	return gzipped(content)
 }
 
-// compressed returns what fill writes, compressed by gzip, without a name or a date.
-func compressed(fill func(io.Writer) error) ([]byte, error) {
+// taped makes a tar. The files are in the order given.
+func taped(files []file, date time.Time) ([]byte, error) {
+	var b bytes.Buffer
+	t := tar.NewWriter(&b)
+	for _, f := range files {
+		h := &tar.Header{
+			Name: f.name, Mode: f.mode, Size: int64(len(f.content)), ModTime: date, Typeflag: tar.TypeReg,
+			Uid: f.owner, Gid: f.owner,
+		}
+		if f.owner == 0 {
+			h.Uname, h.Gname = "root", "root"
+		}
+		if strings.HasSuffix(f.name, "/") {
+			h.Typeflag = tar.TypeDir
+		}
+		if err := t.WriteHeader(h); err != nil {
+			return nil, err
+		}
+		if _, err := t.Write(f.content); err != nil {
+			return nil, err
+		}
+	}
+	err := t.Close()
+	return b.Bytes(), err
+}
+
+// gzipped returns the content compressed by gzip, without a name or a date.
+func gzipped(content []byte) ([]byte, error) {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	if err != nil {
 		return nil, err
 	}
-	if err := fill(z); err != nil {
+	if _, err := z.Write(content); err != nil {
 		return nil, err
 	}
 	if err := z.Close(); err != nil {

@@ -35,7 +35,6 @@ func (r *release) goCommand(p platform, args ...string) *exec.Cmd {
 // build makes the binary of a platform: static, stripped, and without the names of
 // directories.
 func (r *release) build(p platform, path string) (*product, error) {
-	fmt.Println("building for", p)
 	cmd := r.goCommand(p, "build", "-trimpath", "-buildvcs=false",
 		"-ldflags=-s -w -X main.released="+string(r.version), "-o", path, "./cmd/duskdb")
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/md5" //nolint:gosec // what dpkg checks files with
 	"fmt"
-	"io"
 	"strings"
 )
 
@@ -57,8 +56,7 @@ func (r *release) debFiles(p *product) (files []file, conffiles []string, err er
 		plain(doc+"changelog.gz", changelog),
 		plain("usr/share/man/man1/duskdb.1.gz", r.docs.manual),
 	} {
-		text := long.content
-		if long.content, err = compressed(func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+		if long.content, err = gzipped(long.content); err != nil {
 			return nil, nil, err
 		}
 		files = append(files, long)

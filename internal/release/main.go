@@ -1,6 +1,6 @@
 // Command release makes what people install: an archive with a static binary for each
-// platform, packages for npm, Python, Debian and Homebrew, the notices of the libraries that are
-// linked in, a list of them in CycloneDX's form, and checksums.
+// platform, packages for npm, Python, Debian and Homebrew, an image for containers, the notices of
+// the libraries that are linked in, a list of them in CycloneDX's form, and checksums.
 //
 //	go run ./internal/release                        everything, into dist/
 //	go run ./internal/release -platforms own         for this machine only
@@ -91,7 +91,7 @@ func run(args []string) error {
 	if r.version, r.date, err = findVersion(root, versionText); err != nil {
 		return err
 	}
-	fmt.Printf("DuskDB %s, files dated %s\n", r.version, r.date.Format(time.RFC3339))
+	fmt.Printf("DuskDB %s, files dated %s; a platform that was never compiled before takes a minute or two\n", r.version, r.date.Format(time.RFC3339))
 	if err := r.make(); err != nil {
 		return err
 	}
@@ -127,23 +127,31 @@ func (r *release) make() error {
 	// The binary of this machine writes the manual page and the completions.
 	own := platform{runtime.GOOS, runtime.GOARCH}
 	built := map[platform]*product{}
-	for _, p := range slices.Compact(append([]platform{own}, r.platforms...)) {
-		if built[p] != nil {
-			continue
-		}
+	all := r.platforms
+	if !slices.Contains(all, own) {
+		all = append([]platform{own}, all...)
+	}
+	for i, p := range all {
+		fmt.Printf("building %d of %d, for %s", i+1, len(all), p)
+		began := time.Now()
 		if built[p], err = r.build(p, filepath.Join(work, p.String()+p.exe())); err != nil {
 			return err
 		}
+		fmt.Printf(": %v\n", time.Since(began).Round(time.Second))
 		if p == own {
 			if r.docs, err = r.describe(built[p].path); err != nil {
 				return err
 			}
 		}
 	}
+	fmt.Println("packing")
 	for _, p := range r.platforms {
 		if err := r.pack(built[p]); err != nil {
 			return fmt.Errorf("%s: %w", p, err)
 		}
+	}
+	if err := r.image(built); err != nil {
+		return err
 	}
 	if err := r.npmMain(); err != nil {
 		return err

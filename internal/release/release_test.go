@@ -37,15 +37,20 @@ func packed(t *testing.T, list ...platform) *release {
 		root: root, out: t.TempDir(), version: "1.2.0-rc.1", date: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), platforms: list,
 		docs: docs{[]byte(".TH DUSKDB 1\n"), []byte("bash"), []byte("zsh"), []byte("fish")},
 	}
+	built := map[platform]*product{}
 	for _, p := range list {
 		b := &product{platform: p, binary: []byte(binaryText), notices: []byte("notices"), linked: []library{
 			{name: "example.com/a+b", version: "v1.0.0+incompatible", licences: []string{"MIT"}, uses: []string{golang}},
 			{name: module, licences: []string{"Apache-2.0"}, uses: []string{"example.com/a+b", golang}},
 			{name: golang, version: "1.26.0", licences: []string{"BSD-3-Clause"}},
 		}}
+		built[p] = b
 		if err := r.pack(b); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if err := r.image(built); err != nil {
+		t.Fatal(err)
 	}
 	if err := r.npmMain(); err != nil {
 		t.Fatal(err)
@@ -119,7 +124,7 @@ func zipEntries(t *testing.T, content []byte) map[string]string {
 
 func TestNamesOfTheFiles(t *testing.T) {
 	r := packed(t, platforms...)
-	want := []string{"duskdb-memory-server-1.2.0-rc.1.tgz", "duskdb_1.2.0~rc.1_amd64.deb", "duskdb_1.2.0~rc.1_arm64.deb", formulaName, sumsName}
+	want := []string{"duskdb-memory-server-1.2.0-rc.1.tgz", "duskdb_1.2.0~rc.1_amd64.deb", "duskdb_1.2.0~rc.1_arm64.deb", "duskdb-1.2.0-rc.1-image.tar", formulaName, sumsName}
 	for _, name := range []string{"darwin-amd64", "darwin-arm64", "linux-amd64", "linux-arm64"} {
 		want = append(want, "duskdb-1.2.0-rc.1-"+name+".tar.gz", "duskdb-1.2.0-rc.1-"+name+".cdx.json")
 	}
