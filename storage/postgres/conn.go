@@ -23,6 +23,7 @@ type conn struct {
 	out     []byte
 	raw     string // statements to be sent as they are
 	queued  int    // statements in out
+	begins  bool   // the first statement of the trip begins a transaction that may write
 	owed    int    // trips whose answers have not been read
 	status  byte   // state of the transaction: I, T or E
 	broken  error
@@ -90,6 +91,9 @@ func (c *conn) queue(s *statement, args ...[]byte) {
 		return
 	}
 	c.out, _ = (&pgproto3.Execute{}).Encode(b)
+	if c.queued == 0 {
+		c.begins = s == begin
+	}
 	c.queued++
 	c.kind = max(c.kind, s.kind)
 }
@@ -101,6 +105,9 @@ func (c *conn) simple(sql string) {
 	c.out, _ = (&pgproto3.Parse{Query: sql}).Encode(c.out)
 	c.out, _ = (&pgproto3.Bind{}).Encode(c.out)
 	c.out, _ = (&pgproto3.Execute{}).Encode(c.out)
+	if c.queued == 0 {
+		c.begins = false
+	}
 	c.queued++
 }
 
@@ -197,7 +204,7 @@ func (c *conn) receive(row func(int, [][]byte) error) (err error) {
 
 // answer reads the answer to one trip.
 func (c *conn) answer(row func(int, [][]byte) error) (err error) {
-	for n := 0; ; {
+	for n, failed := 0, 0; ; {
 		msg, rerr := c.in.Receive()
 		if rerr != nil {
 			c.fail(rerr)
@@ -212,7 +219,7 @@ func (c *conn) answer(row func(int, [][]byte) error) (err error) {
 			n++
 		case *pgproto3.ErrorResponse:
 			if pe := pgconn.ErrorResponseToPgError(m); err == nil || pe.Severity == "FATAL" {
-				err = pe
+				err, failed = pe, n
 			}
 		case *pgproto3.NotificationResponse:
 			if c.notify != nil {
@@ -220,7 +227,7 @@ func (c *conn) answer(row func(int, [][]byte) error) (err error) {
 			}
 		case *pgproto3.ReadyForQuery:
 			c.status = m.TxStatus
-			if c.serves && readOnly(err) {
+			if c.serves && readOnly(err) && (!isUnsupported(err) || c.begins && failed == 0) {
 				c.fail(err)
 				return c.broken
 			}
@@ -230,10 +237,16 @@ func (c *conn) answer(row func(int, [][]byte) error) (err error) {
 }
 
 // readOnly reports whether an error says that the database cannot be written to: it is a
-// standby, or has become one.
+// standby, or has become one. A standby does not support transactions that may write.
 func readOnly(err error) bool {
 	var pe *pgconn.PgError
-	return errors.As(err, &pe) && (pe.Code == "25006" || pe.Code == "0A000")
+	return errors.As(err, &pe) && pe.Code == "25006" || isUnsupported(err)
+}
+
+// isUnsupported reports whether an error says that the database has no such feature.
+func isUnsupported(err error) bool {
+	var pe *pgconn.PgError
+	return errors.As(err, &pe) && pe.Code == "0A000"
 }
 
 // wait reads notifications until the context ends.

@@ -47,14 +47,14 @@ const nameSnapshot = `select pg_export_snapshot()`
 
 // takeSnapshot makes a transaction begin with the state of another one.
 func takeSnapshot(name string) string {
-	return `set transaction snapshot '` + strings.ReplaceAll(name, `'`, `''`) + `'`
+	return `set transaction snapshot ` + literal(name)
 }
 
 // HoldNumbered is Hold for a state that other servers may hold.
 func (s *store) HoldNumbered(ctx context.Context, catalog int64, next func() uint64) (kvshared.Snapshot, uint64, error) {
 	v, err := s.hold(ctx, &view{catalog: catalog, share: !s.noNames.Load()})
 	var pe *pgconn.PgError
-	if v != nil && v.share && errors.As(err, &pe) && strings.HasPrefix(pe.Code, "42") {
+	if v != nil && v.share && errors.As(err, &pe) && (strings.HasPrefix(pe.Code, "42") || isUnsupported(err)) {
 		v.Close()
 		s.noNames.Store(true)
 		v, err = s.hold(ctx, &view{catalog: catalog})

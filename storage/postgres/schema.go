@@ -89,6 +89,9 @@ func (s *store) createOnce(ctx context.Context) error {
 	if err := s.checkPooler(ctx, c); err != nil {
 		return err
 	}
+	if err := s.checkDatabase(ctx, c); err != nil {
+		return err
+	}
 	if s.opts.copying {
 		return s.checkCopying(ctx, c)
 	}
@@ -113,14 +116,32 @@ func (s *store) createOnce(ctx context.Context) error {
 	case found > int64(format):
 		return newerFormat(ctx, c, s.opts.Schema, found)
 	}
-	for n := int(found); n < format; n++ {
-		for _, sql := range migrations[n] {
+	if err := s.checkTables(ctx, c); err != nil { // before anything is changed
+		return err
+	}
+	if found < int64(format) {
+		return s.migrate(ctx, c, int(found))
+	}
+	c.simple(`commit`)
+	return c.run(ctx, nil)
+}
+
+// migrate brings the tables up to date, and commits.
+func (s *store) migrate(ctx context.Context, c *conn, found int) error {
+	for _, step := range migrations[found:] {
+		for _, sql := range step {
 			c.simple(sql)
 		}
 	}
 	c.simple(fmt.Sprintf(`update meta set format = %d`, format))
-	if found < int64(format) && s.opts.Version != "" {
-		c.simple(`comment on table meta is '` + strings.ReplaceAll(s.opts.Version, "'", "''") + `'`)
+	if s.opts.Version != "" {
+		c.simple(`comment on table meta is ` + literal(s.opts.Version))
+	}
+	if err := c.run(ctx, nil); err != nil {
+		return err
+	}
+	if err := s.checkTables(ctx, c); err != nil { // a database may make others than it was told to
+		return err
 	}
 	c.simple(`commit`)
 	return c.run(ctx, nil)
@@ -191,6 +212,9 @@ func (s *store) checkCopying(ctx context.Context, c *conn) error {
 	found, err := formatOf(ctx, c)
 	if err == nil && found != unfinished {
 		err = errTargetInUse
+	}
+	if err == nil {
+		err = s.checkTables(ctx, c)
 	}
 	return err
 }

@@ -117,6 +117,7 @@ func (s *store) connect(ctx context.Context) (*conn, error) {
 		return nil, err
 	}
 	if err := c.prepare(ctx, statements); err != nil {
+		err = c.refused(ctx, err)
 		c.close()
 		return nil, err
 	}
