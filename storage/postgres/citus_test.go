@@ -48,5 +48,5 @@ func TestCitus(t *testing.T) {
 
 	sqlOn(t, uri, "public", `alter database postgres set citus.enable_schema_based_sharding = on`)
 	schema = pgtest.Schema(t.TempDir())
-	refused(t, uri, schema, "head (Citus distributes it")
+	refused(t, uri, schema, "meta (Citus distributes it")
 }
