@@ -53,13 +53,17 @@ func TestGuessingKeepsNobodyOut(t *testing.T) {
 	for failures() < 20 {
 		proc.Pause(20 * time.Millisecond)
 	}
-	for range 4 {
-		for name, password := range map[string]string{"root": "secret", "ann": "p"} {
+	// A wrong login is delayed by up to 5 s. If right ones were, each of them would be, and so
+	// would the fastest; the machine delays some.
+	for name, password := range map[string]string{"root": "secret", "ann": "p"} {
+		fastest := time.Hour
+		for range 4 {
 			began := time.Now()
 			p.login(name, password).must("admin", `{"connectionStatus": 1}`)
-			if took := time.Since(began); took > 4*time.Second { // the longest delay of a wrong one is 5 s
-				t.Errorf("%s logged in after %v", name, took)
-			}
+			fastest = min(fastest, time.Since(began))
+		}
+		if fastest > 4*time.Second {
+			t.Errorf("%s logged in after %v at best", name, fastest)
 		}
 	}
 }
