@@ -59,6 +59,11 @@ func TestPython(t *testing.T) {
 	env := build(t)
 	run(t, filepath.Join("python", "tests"), env, python, "-m", "unittest", "test_duskdb")
 	run(t, filepath.Join("python", "tests"), env, python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_fixture.py")
+	vendored := t.TempDir() // the fixtures are found in a project that has a copy of the sources
+	if err := os.CopyFS(filepath.Join(vendored, "vendor", "duskdb"), os.DirFS("python")); err != nil {
+		t.Fatal(err)
+	}
+	run(t, vendored, env, python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "test_each_test_has_its_own or test_order")
 	run(t, "python", env, python, "-m", "mypy", "--strict", "--cache-dir=/dev/null", "duskdb")
 }
 

@@ -29,9 +29,10 @@ func (s *Server) serveConsole(readTime time.Duration) (*consoleServer, error) {
 	if ip == "" || ip == "localhost" {
 		ip = "127.0.0.1"
 	}
-	l, err := net.Listen("tcp", net.JoinHostPort(ip, strconv.Itoa(max(s.config.ConsolePort, 0))))
+	port := max(s.config.ConsolePort, 0)
+	l, err := net.Listen("tcp", net.JoinHostPort(ip, strconv.Itoa(port)))
 	if err != nil {
-		return nil, fmt.Errorf("cannot serve the console: %w", err)
+		return nil, cannotListen(fmt.Sprintf("cannot serve the console on %s port %d", ip, port), listenFlags{"--consolePort", "--consoleBindIp"}, err)
 	}
 	c := &consoleServer{listener: l, done: make(chan struct{}), console: console.New(console.Options{
 		Dial: s.dialFrom, Clock: clock.System(), TestClock: s.config.TestClock, Version: s.config.Version,

@@ -28,7 +28,7 @@ func (s *Server) checkURI() error {
 	c := &s.config
 	switch name := c.engineName(); {
 	case !engines.Remote(name) && c.StorageURI != "":
-		return fmt.Errorf("storageURI is for the storage engine postgres; the engine is %s", name)
+		return fmt.Errorf("storageURI is for the storage engine postgres; the engine is %s: add --storageEngine postgres", name)
 	case engines.Remote(name) && c.StorageURI == "" && engines.TestURI == nil:
 		return fmt.Errorf("the storage engine %s needs storageURI, the address of its database: postgres://user:password@host/database", name)
 	case engines.Remote(name) && c.StorageURI != "":
@@ -55,7 +55,7 @@ func (c *Config) cacheBytes() (int64, error) {
 	}
 	n, err := parseMemory(c.CacheSize, machineMemory())
 	if err != nil || n <= 0 {
-		return 0, fmt.Errorf("cacheSize must be bytes or a percentage, not %q", c.CacheSize)
+		return 0, fmt.Errorf("cacheSize must be bytes, such as 256MB, or a percentage, not %q", c.CacheSize)
 	}
 	return n, nil
 }
@@ -130,15 +130,15 @@ type Copied struct {
 func Copy(ctx context.Context, from, to, cacheSize string, step func(total, bytes int64)) (Copied, error) {
 	source, err := engines.ParseLocation(from)
 	if err != nil {
-		return Copied{}, err
+		return Copied{}, &OptionError{err}
 	}
 	target, err := engines.ParseLocation(to)
 	if err != nil {
-		return Copied{}, err
+		return Copied{}, &OptionError{err}
 	}
 	cache, err := (&Config{CacheSize: cacheSize}).cacheBytes()
 	if err != nil {
-		return Copied{}, err
+		return Copied{}, &OptionError{err}
 	}
 	done, err := engines.Copy(ctx, source, target, engines.Options{Indexer: commands.NewIndexer(), CacheBytes: cache}, step)
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/duskdb/duskdb/internal/plain"
 )
 
 // lookupTime limits how long the addresses of one host name are looked up.
@@ -34,7 +36,7 @@ func (s *Server) resolve() (list []string, err error) {
 		}
 	}
 	if len(list) == 0 {
-		return nil, errors.New("No available addresses/ports to bind to")
+		return nil, errors.New("No available addresses/ports to bind to: --bind_ip names no address of this machine")
 	}
 	if all != "" {
 		list = slices.DeleteFunc(list, func(endpoint string) bool { return endpoint != all && !strings.HasPrefix(endpoint, "/") })
@@ -67,7 +69,7 @@ func (s *Server) endpointsOf(name string) (list []string) {
 	defer cancel()
 	addrs, err := net.DefaultResolver.LookupNetIP(ctx, network, name)
 	if err != nil {
-		s.log.Warn().Str("name", name).Err(err).Msg("Found no addresses")
+		s.log.Warn().Str("name", name).Str("error", plain.Text(err)).Msg("Found no addresses")
 	}
 	for _, addr := range addrs {
 		list = append(list, addr.Unmap().String())

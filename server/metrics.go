@@ -40,9 +40,10 @@ func (s *Server) serveMetrics() (*metricsServer, error) {
 	if ip == "" || ip == "localhost" {
 		ip = "127.0.0.1"
 	}
-	l, err := net.Listen("tcp", net.JoinHostPort(ip, strconv.Itoa(max(s.config.MetricsPort, 0))))
+	port := max(s.config.MetricsPort, 0)
+	l, err := net.Listen("tcp", net.JoinHostPort(ip, strconv.Itoa(port)))
 	if err != nil {
-		return nil, fmt.Errorf("cannot serve metrics: %w", err)
+		return nil, cannotListen(fmt.Sprintf("cannot serve metrics on %s port %d", ip, port), listenFlags{"--metricsPort", "--metricsBindIp"}, err)
 	}
 	m := &metricsServer{listener: l, done: make(chan struct{}), http: &http.Server{
 		Handler: s.metricsHandler(), ReadHeaderTimeout: headerTime, ReadTimeout: headerTime, WriteTimeout: answerTime, IdleTimeout: idleTime,

@@ -48,7 +48,8 @@ func (s *Server) openService(memory int64) (err error) {
 		return err
 	}
 	if len(s.balancers) > 0 && s.engine.Changes() == nil {
-		return errors.Join(fmt.Errorf("%s needs a storage engine that several servers share", balancerPort), s.engine.Close())
+		needs := fmt.Errorf("the parameter %s needs a storage engine that several servers share, such as postgres", balancerPort)
+		return errors.Join(&OptionError{needs}, s.engine.Close())
 	}
 	temp, err := s.tempDir()
 	if err != nil {

@@ -105,7 +105,7 @@ func (s *Server) listenAll() error {
 		if port < 0 {
 			break
 		}
-		l, err := s.listen(ip, port)
+		l, err := s.listen(ip, port, listenFlags{"--port", "--bind_ip"})
 		if errors.Is(err, syscall.EAFNOSUPPORT) && len(s.endpoints) > 1 { // a system without IPv6
 			s.log.Warn().Err(err).Msg("Address skipped: the system does not support it")
 			continue
@@ -143,13 +143,13 @@ func (s *Server) listenForBalancers(ips []string) error {
 	}
 	port, err := strconv.ParseUint(text, 10, 16)
 	if err != nil {
-		return fmt.Errorf("%s must be a port, not %q", balancerPort, text)
+		return &OptionError{fmt.Errorf("the parameter %s must be a port from 0 to 65535 but got %q", balancerPort, text)}
 	}
 	for _, ip := range ips {
 		if strings.HasPrefix(ip, "/") {
 			continue
 		}
-		l, err := s.listen(ip, int(port))
+		l, err := s.listen(ip, int(port), listenFlags{"the parameter " + balancerPort, "--bind_ip"})
 		if err != nil {
 			return err
 		}

@@ -198,45 +198,24 @@ func New(cfg Config) (*Server, error) {
 		conns: map[*conn]struct{}{}, refused: map[net.Conn]struct{}{},
 	}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
-	var ok bool
-	if s.dialect, ok = dialect.Speak(cfg.MongoDBVersion); !ok {
-		return nil, fmt.Errorf("the version of MongoDB is %q, not one of %s", cfg.MongoDBVersion, strings.Join(dialect.Releases(), ", "))
-	}
-	if err := s.config.readTestClock(); err != nil {
-		return nil, err
-	}
-	memory, err := parseMemory(cfg.MemoryLimit, machineMemory())
+	memory, err := s.readConfig()
 	if err != nil {
-		return nil, err
+		return nil, &OptionError{err}
 	}
 	s.inFlight = newInFlight(s.ctx, memory)
 	if cfg.TuneGC {
 		cache := int64(0)
 		if HasCache(cfg.engineName()) {
-			if cache, err = cfg.cacheBytes(); err != nil {
-				return nil, err
-			}
+			cache, _ = cfg.cacheBytes() // readConfig has checked it
 		}
 		s.gc = newGCTuner(memory, cache)
-	}
-	if err := s.openClock(clock.System()); err != nil {
-		return nil, err
-	}
-	if s.endpoints, err = s.resolve(); err != nil {
-		return nil, err
-	}
-	if err := s.checkURI(); err != nil {
-		return nil, err
 	}
 	if err := s.makeDataDir(); err != nil {
 		return nil, err
 	}
-	if s.certificates, err = openTLS(cfg.TLS); err != nil {
-		return nil, err
-	}
 	if err := s.openService(memory); err != nil {
 		s.abandon()
-		return nil, err
+		return nil, asOption(err)
 	}
 	return s, nil
 }
@@ -274,24 +253,24 @@ func (s *Server) Start() error {
 
 // listen opens an address, or a socket in the file system. A socket without a
 // listener is left over from a server that was killed.
-func (s *Server) listen(ip string, port int) (net.Listener, error) {
+func (s *Server) listen(ip string, port int, flags listenFlags) (net.Listener, error) {
 	if strings.HasPrefix(ip, "/") {
 		if c, err := net.Dial("unix", ip); err == nil {
 			_ = c.Close()
-			return nil, fmt.Errorf("cannot listen on %s: another server listens there", ip)
+			return nil, fmt.Errorf("cannot listen on %s: another server listens there; choose another socket", ip)
 		} else if info, err := os.Lstat(ip); err == nil && info.Mode()&os.ModeSocket != 0 {
 			_ = os.Remove(ip)
 		}
 		l, err := net.Listen("unix", ip)
 		if err != nil {
-			return nil, err
+			return nil, cannotListen("cannot listen on "+ip, listenFlags{}, err)
 		}
 		return l, os.Chmod(ip, cmp.Or(s.config.SocketMode, 0o700))
 	}
 	lc := net.ListenConfig{KeepAliveConfig: keepAlive}
 	l, err := lc.Listen(context.Background(), "tcp", net.JoinHostPort(ip, strconv.Itoa(port)))
 	if err != nil {
-		return nil, fmt.Errorf("cannot listen on %s port %d: %w", ip, port, err)
+		return nil, cannotListen(fmt.Sprintf("cannot listen on %s port %d", ip, port), flags, err)
 	}
 	return l, nil
 }

@@ -1,9 +1,9 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"maps"
-	"strconv"
 	"time"
 
 	"github.com/duskdb/duskdb/clock"
@@ -15,15 +15,15 @@ import (
 func (c *Config) readTestClock() error {
 	const name = "enableTestClock"
 	if text, given := c.Parameters[name]; given {
-		on, err := strconv.ParseBool(text)
+		on, err := truth(name, text)
 		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return err
 		}
 		c.TestClock = c.TestClock || on
 	}
 	if !c.TestClock {
 		if c.Parameters["testClockStart"] != "" {
-			return fmt.Errorf("testClockStart needs %s", name)
+			return errors.New("the parameter testClockStart needs --test-clock")
 		}
 		return nil
 	}
@@ -55,7 +55,7 @@ func (s *Server) openClock(source clock.Clock) error {
 	}
 	t, err := time.Parse(time.RFC3339Nano, start)
 	if err != nil {
-		return fmt.Errorf("testClockStart: %w", err)
+		return fmt.Errorf("the parameter testClockStart must be a date with its time zone, such as 2026-01-01T00:00:00Z, but got %q", start)
 	}
 	m.Adopt(clock.State{Frozen: true, At: t})
 	return nil

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/youmark/pkcs8"
@@ -22,7 +23,7 @@ func (t *TLS) load() (*tls.Config, error) {
 	}
 	cert, err := loadKeyPair(t.CertificateKeyFile, t.CertificateKeyFilePassword)
 	if err != nil {
-		return nil, fmt.Errorf("cannot use the certificate of %s: %w", t.CertificateKeyFile, err)
+		return nil, fmt.Errorf("tlsCertificateKeyFile: the certificate and key in %s cannot be used: %w", t.CertificateKeyFile, err)
 	}
 	cfg := &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, MaxVersion: tls.VersionTLS13}
 	if err := t.disable(cfg); err != nil {
@@ -41,11 +42,11 @@ func (t *TLS) load() (*tls.Config, error) {
 func (t *TLS) authorities(cfg *tls.Config) error {
 	text, err := os.ReadFile(t.CAFile)
 	if err != nil {
-		return err
+		return fmt.Errorf("tlsCAFile: %w", err)
 	}
 	cfg.ClientCAs = x509.NewCertPool()
 	if !cfg.ClientCAs.AppendCertsFromPEM(text) {
-		return fmt.Errorf("no certificate in %s", t.CAFile)
+		return fmt.Errorf("tlsCAFile: %s has no certificate in PEM form", t.CAFile)
 	}
 	cfg.ClientAuth = tls.RequireAndVerifyClientCert
 	if t.AllowConnectionsWithoutCertificates {
@@ -60,7 +61,7 @@ func (t *TLS) authorities(cfg *tls.Config) error {
 	}
 	revoked, err := loadRevocations(t.CRLFile, text)
 	if err != nil {
-		return fmt.Errorf("cannot use the revocation lists in %s: %w", t.CRLFile, err)
+		return fmt.Errorf("tlsCRLFile: the revocation lists in %s cannot be used: %w", t.CRLFile, err)
 	}
 	cfg.VerifyConnection = revoked.verify
 	return nil
@@ -76,7 +77,7 @@ func (t *TLS) disable(cfg *tls.Config) error {
 		case "TLS1_3":
 			cfg.MaxVersion = tls.VersionTLS12
 		default:
-			return fmt.Errorf("unrecognized disabledProtocols '%s'", name)
+			return fmt.Errorf("unrecognized disabledProtocols '%s'; they are TLS1_2 and TLS1_3", name)
 		}
 	}
 	if cfg.MinVersion > cfg.MaxVersion {
@@ -96,7 +97,28 @@ func loadKeyPair(path, password string) (tls.Certificate, error) {
 	if err != nil {
 		return tls.Certificate{}, err
 	}
+	if err := hasPair(plain); err != nil {
+		return tls.Certificate{}, err
+	}
 	return tls.X509KeyPair(plain, plain)
+}
+
+// hasPair reports which of the two is missing in a PEM file.
+func hasPair(text []byte) error {
+	cert, key := false, false
+	for block := range pemBlocks(text) {
+		cert = cert || block.Type == "CERTIFICATE"
+		key = key || strings.HasSuffix(block.Type, "PRIVATE KEY")
+	}
+	switch {
+	case !cert && !key:
+		return errors.New("it has neither in PEM form")
+	case !cert:
+		return errors.New("it has no certificate in PEM form")
+	case !key:
+		return errors.New("it has no key in PEM form")
+	}
+	return nil
 }
 
 // pemBlocks yields the blocks of a PEM file.

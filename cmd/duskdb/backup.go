@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -85,6 +87,9 @@ type restoreCmd struct {
 
 // Run checks the backup and copies it.
 func (r *restoreCmd) Run() error {
+	if !slices.Contains(server.StorageEngines(), r.Engine) {
+		return usageError{fmt.Errorf("--storageEngine must be one of %s but got %q", strings.Join(server.StorageEngines(), ", "), r.Engine)}
+	}
 	if r.From == "-" {
 		done, err := server.RestoreStream(context.Background(), bufio.NewReaderSize(os.Stdin, 1<<20), r.Engine, r.DBPath, func(int64) {})
 		if err == nil {

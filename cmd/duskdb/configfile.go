@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/duskdb/duskdb/internal/commandline"
 )
 
 // configFile is a configuration file in one of mongod's two forms, as flags of the
@@ -20,8 +23,10 @@ import (
 // environment variable gives.
 type configFile struct {
 	flags      map[string]string // values by flag name: texts, as on the command line
+	keys       map[string]string // keys of these flags in the file
 	parameters map[string]string // parameters of the section setParameter, and of keys that stand for one
 	ignored    []string          // keys without effect
+	toFile     bool              // whether systemLog.destination is file
 }
 
 // fileOptions are the options that a file may have, by their keys.
@@ -50,7 +55,7 @@ func readConfig(r io.Reader) (*configFile, error) {
 	if len(raw) > maxConfig {
 		return nil, errors.New("the configuration file is too large")
 	}
-	c := &configFile{flags: map[string]string{}, parameters: map[string]string{}}
+	c := &configFile{flags: map[string]string{}, keys: map[string]string{}, parameters: map[string]string{}}
 	var root yaml.Node
 	err = yaml.NewDecoder(bytes.NewReader(raw)).Decode(&root)
 	if errors.Is(err, io.EOF) {
@@ -134,9 +139,9 @@ func (c *configFile) entry(key string, n *yaml.Node) error {
 	case o.parameter != "":
 		c.parameters[o.parameter] = text
 	case key == o.key && o.flag != "":
-		c.flags[o.flag] = text
+		c.set(o.flag, key, text)
 	default:
-		return c.translate(o, text)
+		return c.translate(key, o, text)
 	}
 	return nil
 }
@@ -197,22 +202,26 @@ func joined(key string, n *yaml.Node) (string, error) {
 	return strings.Join(items, ","), nil
 }
 
+// set sets a flag, and notes the key that does so.
+func (c *configFile) set(flag, key, text string) { c.flags[flag], c.keys[flag] = text, key }
+
 // translate sets the flags of keys that have another form on the command line.
-func (c *configFile) translate(o *option, text string) error {
+func (c *configFile) translate(key string, o *option, text string) error {
 	if o.flag != "" { // a deprecated key
 		if o.flag == "tlsMode" {
 			text = presentMode(text)
 		}
-		c.flags[o.flag] = text
+		c.set(o.flag, key, text)
 		return nil
 	}
+	c.toFile = c.toFile || o.key == "systemLog.destination" && text == "file"
 	for _, f := range keyForms[o.key] {
 		if f.value == text || f.value == "" {
 			if f.flag != "" {
-				c.flags[f.flag] = f.as
-				if f.value == "" {
-					c.flags[f.flag] = text
+				if f.value != "" {
+					text = f.as
 				}
+				c.set(f.flag, key, text)
 			}
 			return nil
 		}
@@ -300,7 +309,7 @@ func (c *configFile) finish() {
 
 // Resolve reads the configuration file, if there is one, and returns its flags. An --auth of the
 // command line overrides the file's authorization.
-func (s *serveCmd) Resolve(given func(flag string) bool) (map[string]string, error) {
+func (s *serveCmd) Resolve(given func(flag string) bool) (map[string]commandline.Setting, error) {
 	if s.Config == "" {
 		return nil, nil
 	}
@@ -310,13 +319,15 @@ func (s *serveCmd) Resolve(given func(flag string) bool) (map[string]string, err
 	}
 	defer func() { _ = f.Close() }()
 	if s.file, err = readConfig(f); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", s.Config, err)
 	}
-	flags := maps.Clone(s.file.flags)
-	if given("auth") {
-		delete(flags, "noauth")
+	settings := map[string]commandline.Setting{}
+	for flag, text := range s.file.flags {
+		if flag != "noauth" || !given("auth") {
+			settings[flag] = commandline.Setting{Text: text, Origin: s.Config + ": " + cmp.Or(s.file.keys[flag], flag)}
+		}
 	}
-	return flags, nil
+	return settings, nil
 }
 
 // apply adds the parameters of the file to those of the command line, which

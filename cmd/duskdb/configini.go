@@ -104,7 +104,7 @@ func (c *configFile) assign(name, text string) error {
 	case o.parameter != "":
 		c.parameters[o.parameter] = text
 	default:
-		c.flags[name] = text
+		c.set(name, name, text)
 	}
 	return nil
 }

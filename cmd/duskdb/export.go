@@ -18,8 +18,8 @@ type exportCmd struct {
 	Query      string   `short:"q" help:"Filter, in extended JSON."`
 	QueryFile  string   `name:"queryFile" type:"existingfile" help:"File with the filter."`
 	Sort       string   `help:"Sort order, in extended JSON."`
-	Skip       int64    `default:"0" help:"Number of documents to skip."`
-	Limit      int64    `default:"0" help:"Maximum number of documents; 0: all."`
+	Skip       int64    `range:"0," default:"0" help:"Number of documents to skip."`
+	Limit      int64    `range:"0," default:"0" help:"Maximum number of documents; 0: all."`
 	Fields     []string `name:"fields" short:"f" help:"Fields to write, comma separated; CSV needs them."`
 	FieldFile  string   `name:"fieldFile" type:"existingfile" help:"File with the fields to write, one per line."`
 	NoHeader   bool     `name:"noHeaderLine" help:"Write CSV without the header line."`
@@ -34,7 +34,7 @@ type exportCmd struct {
 func (e *exportCmd) Run() (err error) {
 	o, err := e.options()
 	if err != nil {
-		return err
+		return usageError{err}
 	}
 	conn, db, err := e.Remote.dial(e.DB)
 	if err != nil {

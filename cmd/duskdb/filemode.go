@@ -19,7 +19,7 @@ func protectFiles(params map[string]string) (os.FileMode, error) {
 	if text, given := params["honorSystemUmask"]; given {
 		var err error
 		if honor, err = strconv.ParseBool(text); err != nil {
-			return 0, fmt.Errorf("honorSystemUmask: %w", err)
+			return 0, fmt.Errorf("the parameter honorSystemUmask must be true or false but got %q", text)
 		}
 	}
 	mask := ownerOnly

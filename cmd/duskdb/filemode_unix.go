@@ -29,7 +29,7 @@ func checkKeyMode(path string) error {
 		return err
 	}
 	if st.Mode().Perm()&0o077 != 0 {
-		return fmt.Errorf("permissions on %s are too open", path)
+		return fmt.Errorf("permissions on %s are too open: nobody but its owner may read a key, as after \"chmod 600 %s\"", path, path)
 	}
 	return nil
 }

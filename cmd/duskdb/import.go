@@ -44,7 +44,7 @@ type importCmd struct {
 // Run imports and prints a summary. It fails if any document failed.
 func (i *importCmd) Run() error {
 	if err := i.check(); err != nil {
-		return err
+		return usageError{err}
 	}
 	conn, db, err := i.Remote.dial(i.DB)
 	if err != nil {
@@ -67,9 +67,21 @@ func (i *importCmd) Run() error {
 		fmt.Printf("%d part(s) of the dump were not restored.\n", res.Left)
 	}
 	if err == nil && res.Failed+res.Left > 0 {
-		err = fmt.Errorf("%d document(s) failed, %d part(s) of the dump were not restored", res.Failed, res.Left)
+		err = failures(res)
 	}
 	return err
+}
+
+// failures is the error of an import that has left something out.
+func failures(res transfer.Result) error {
+	var parts []string
+	if res.Failed > 0 {
+		parts = append(parts, fmt.Sprintf("%d document(s) failed", res.Failed))
+	}
+	if res.Left > 0 {
+		parts = append(parts, fmt.Sprintf("%d part(s) of the dump were not restored", res.Left))
+	}
+	return errors.New(strings.Join(parts, ", "))
 }
 
 // check refuses flags that exclude each other.

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/rs/zerolog"
+	"golang.org/x/term"
 
 	"github.com/duskdb/duskdb/server"
 )
@@ -74,7 +75,7 @@ func (s *serveCmd) prepare() (*instance, error) {
 	r := &instance{log: log, file: file, stop: make(chan struct{})}
 	if err := s.configure(r, lines, limit); err != nil {
 		r.close()
-		return nil, err
+		return nil, usageError{err}
 	}
 	return r, nil
 }
@@ -175,10 +176,7 @@ func (s *serveCmd) serve(r *instance, srv *server.Server, manager manager, signa
 		return errors.Join(err, srv.Close(context.Background()))
 	}
 	defer remove()
-	fmt.Printf("duskdb listening on %s\n%s", srv.URI(), readyLines(s.ReplSet != ""))
-	if url := srv.ConsoleURL(); url != "" {
-		fmt.Printf("duskdb console on %s\n", url)
-	}
+	s.announce(srv)
 	tellReady()
 	manager.tell("READY=1\nSTATUS=Serving on " + srv.URI())
 	if s.WithStdin {
@@ -188,6 +186,24 @@ func (s *serveCmd) serve(r *instance, srv *server.Server, manager manager, signa
 		}()
 	}
 	return r.wait(srv, manager, signals)
+}
+
+// announces reports whether standard output says where the server listens. As with mongod, it does
+// not if the log is in a file, unless nobody could know the port or a program waits.
+func (s *serveCmd) announces() bool { return s.LogPath == "" || s.Port == 0 || s.WithStdin }
+
+// announce prints where the server listens, for the program or the person that has started it.
+func (s *serveCmd) announce(srv *server.Server) {
+	if !s.announces() {
+		return
+	}
+	fmt.Println("duskdb listening on " + srv.URI())
+	if !term.IsTerminal(int(os.Stdout.Fd())) { // programs wait for them; to people the log says so
+		fmt.Print(readyLines(s.ReplSet != ""))
+	}
+	if url := srv.ConsoleURL(); url != "" {
+		fmt.Println("duskdb console on " + url)
+	}
 }
 
 // wait blocks until the server should stop, and stops it.

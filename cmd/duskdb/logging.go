@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -89,13 +90,16 @@ func (l *logFile) rotate() error {
 // lines also go to lines, as JSON, in mongod's form if the log has it. The file is nil if
 // the log goes to standard error.
 func (s *serveCmd) logger(lines io.Writer, limit *server.LogLimit) (zerolog.Logger, *logFile, error) {
+	if s.file != nil && s.file.toFile && s.LogPath == "" {
+		return zerolog.Nop(), nil, usageError{errors.New("systemLog.destination: file needs systemLog.path, the path of the file")}
+	}
 	var out io.Writer = os.Stderr
 	var file *logFile
 	terminal := term.IsTerminal(int(os.Stderr.Fd()))
 	if s.LogPath != "" {
 		var err error
 		if file, err = openLogFile(s.LogPath, s.LogAppend, s.LogRotate == "rename"); err != nil {
-			return zerolog.Nop(), nil, err
+			return zerolog.Nop(), nil, usageError{fmt.Errorf("--logpath: %w", err)}
 		}
 		out, terminal = file, false
 	}

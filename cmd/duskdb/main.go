@@ -24,6 +24,8 @@ import (
 	"strings"
 
 	"github.com/duskdb/duskdb/internal/commandline"
+	"github.com/duskdb/duskdb/internal/plain"
+	"github.com/duskdb/duskdb/internal/transfer"
 	"github.com/duskdb/duskdb/server"
 )
 
@@ -68,22 +70,44 @@ func run(args []string) int {
 		fmt.Print(text)
 		return 0
 	case err != nil:
-		fmt.Fprintln(os.Stderr, "duskdb:", err)
-		return 2
+		fmt.Fprintln(os.Stderr, "duskdb:", plain.Text(err))
+		return badUsage
 	}
 	if err = command.Run(app); err == nil {
 		return 0
 	}
-	fmt.Fprintln(os.Stderr, "duskdb:", err)
-	var usage usageError
-	if errors.As(err, &usage) {
-		return 2
+	fmt.Fprintln(os.Stderr, "duskdb:", plain.Text(err))
+	if isUsage(err) {
+		return badUsage
 	}
 	return 1
 }
 
-// usageError is the error of a wrong command line: exit code 2.
+// badUsage is the exit code for what the command line, the variables or the configuration file
+// have wrong, and 1 that for everything else.
+const badUsage = 2
+
+// usageError is the error of a wrong command line.
 type usageError struct{ error }
+
+// Unwrap is for errors.As.
+func (e usageError) Unwrap() error { return e.error }
+
+// asUsage makes an error, if it is one, that of a wrong command line.
+func asUsage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return usageError{err}
+}
+
+// isUsage reports whether an error is that of an option, wherever it was found.
+func isUsage(err error) bool {
+	var usage usageError
+	var option *server.OptionError
+	var address *transfer.URIError
+	return errors.As(err, &usage) || errors.As(err, &option) || errors.As(err, &address)
+}
 
 // withVariables are the commands whose flags environment variables set: the
 // server, and the health check in its container.

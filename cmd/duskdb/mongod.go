@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/duskdb/duskdb/internal/editdistance"
 	"github.com/duskdb/duskdb/server"
 )
 
@@ -61,20 +63,35 @@ func (l *likeMongod) apply(s *serveCmd) error {
 		s.DBPath = server.Memory
 	}
 	if l.Word != "" && l.Word != "mongod" {
-		return usageError{fmt.Errorf("unexpected argument %s; the commands are listed by duskdb --help", l.Word)}
+		return unknownCommand(l.Word)
 	}
 	if l.KeyFile == "" {
 		return nil
 	}
 	s.Security.Auth = true
 	if err := checkKeyMode(l.KeyFile); err != nil {
-		return err
+		return usageError{err}
 	}
 	key, err := os.ReadFile(l.KeyFile)
-	if err != nil {
-		return err
+	if err == nil {
+		err = checkKeys(l.KeyFile, string(key))
 	}
-	return checkKeys(l.KeyFile, string(key))
+	return asUsage(err)
+}
+
+// unknownCommand is the error of a word that is no command, or a command that is not the first
+// word.
+func unknownCommand(word string) error {
+	like := ""
+	for _, c := range describe(new(cli)).Commands {
+		switch distance := editdistance.Levenshtein(c.Name, word); {
+		case distance == 0:
+			return usageError{fmt.Errorf("unexpected argument %s: the command must be the first word, as in \"duskdb %s …\"", word, word)}
+		case distance <= 2 && like == "":
+			like = fmt.Sprintf(", did you mean %q?", "duskdb "+c.Name)
+		}
+	}
+	return usageError{fmt.Errorf("unexpected argument %s%s", word, cmp.Or(like, `; the commands are listed by "duskdb --help"`))}
 }
 
 // checkKeys applies mongod's rules to a key file: a key, or a list of one or two in YAML,

@@ -21,7 +21,11 @@ import (
 // getLog has the same lines.
 func TestServerLogsAsMongod(t *testing.T) {
 	path, port := filepath.Join(t.TempDir(), "mongod.log"), strconv.Itoa(freeport.For(t))
-	srv := proc.Start(t, exec.Command(built(t), "--port", port, "--dbpath", t.TempDir(), "--logFormat", "mongod", "--logpath", path, "--slowms", "0"))
+	cmd := exec.Command(built(t), "--port", port, "--dbpath", t.TempDir(), "--logFormat", "mongod", "--logpath", path, "--slowms", "0", "--exit-with-stdin")
+	if _, err := cmd.StdinPipe(); err != nil { // for a program that waits, it prints where it listens
+		t.Fatal(err)
+	}
+	srv := proc.Start(t, cmd)
 	conn, err := transfer.Dial("mongodb://127.0.0.1:"+port, 10*time.Second)
 	if err != nil {
 		t.Fatal(err)

@@ -19,14 +19,17 @@ import (
 // pingCmd pings a server: the health check of the container image.
 type pingCmd struct {
 	Address string        `arg:"" optional:"" help:"host:port or mongodb:// URI of the server; default: 127.0.0.1, at --port."`
-	Port    int           `default:"27017" help:"Port of the server, if the address has none. A server in the same container uses the same variable."`
+	Port    int           `range:"1,65535" default:"27017" help:"Port of the server, if the address has none. A server in the same container uses the same variable."`
 	Timeout time.Duration `default:"2s" help:"Timeout."`
 	TLS     pingTLS       `embed:""`
 }
 
 // Run pings once.
 func (p *pingCmd) Run() error {
-	addr := p.target()
+	addr, err := p.target()
+	if err != nil {
+		return usageError{err}
+	}
 	conn, err := net.DialTimeout("tcp", addr, p.Timeout)
 	if err != nil {
 		return err
@@ -69,12 +72,17 @@ func closed(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET)
 }
 
-// target is the server's host and port.
-func (p *pingCmd) target() string {
+// target is the server's host and port. A ping needs no user.
+func (p *pingCmd) target() (string, error) {
 	addr := strings.TrimPrefix(p.Address, "mongodb://")
 	addr, _, _ = strings.Cut(addr, "/")
-	if _, _, err := net.SplitHostPort(addr); err == nil {
-		return addr
+	addr = addr[strings.LastIndexByte(addr, '@')+1:]
+	_, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return net.JoinHostPort(cmp.Or(strings.Trim(addr, "[]"), "127.0.0.1"), strconv.Itoa(p.Port)), nil
 	}
-	return net.JoinHostPort(cmp.Or(strings.Trim(addr, "[]"), "127.0.0.1"), strconv.Itoa(p.Port))
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return "", fmt.Errorf("the port of %s must be from 1 to 65535", addr)
+	}
+	return addr, nil
 }

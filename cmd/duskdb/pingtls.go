@@ -3,7 +3,7 @@ package main
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
+	"fmt"
 	"net"
 	"os"
 )
@@ -31,20 +31,25 @@ func (p *pingTLS) secure(nc net.Conn, addr string) (net.Conn, error) {
 	if p.CA != "" {
 		pem, err := os.ReadFile(p.CA)
 		if err != nil {
-			return nil, err
+			return nil, usageError{fmt.Errorf("--tlsCAFile: %w", err)}
 		}
 		cfg.RootCAs = x509.NewCertPool()
 		if !cfg.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, errors.New("no certificate in " + p.CA)
+			return nil, usageError{fmt.Errorf("--tlsCAFile: %s has no certificate in PEM form", p.CA)}
 		}
 	}
 	if p.Certificate != "" {
 		cert, err := tls.LoadX509KeyPair(p.Certificate, p.Certificate)
 		if err != nil {
-			return nil, err
+			return nil, usageError{fmt.Errorf("--tlsCertificateKeyFile: the certificate and key in %s cannot be used: %w", p.Certificate, err)}
 		}
 		cfg.Certificates = []tls.Certificate{cert}
 	}
 	c := tls.Client(nc, cfg)
-	return c, c.Handshake()
+	if err := c.Handshake(); closed(err) {
+		return nil, fmt.Errorf("%s closed the connection: perhaps the server does not speak TLS", addr)
+	} else if err != nil {
+		return nil, err
+	}
+	return c, nil
 }

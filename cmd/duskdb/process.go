@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strconv"
 
@@ -21,10 +22,10 @@ const forkedVariable = "DUSKDB_FORKED"
 // check refuses flags that exclude each other.
 func (p *process) check(s *serveCmd) error {
 	if p.Fork && s.LogPath == "" {
-		return errors.New("--fork has to be used with --logpath or --syslog")
+		return usageError{errors.New("--fork has to be used with --logpath")}
 	}
 	if p.Shutdown && s.DBPath == server.Memory {
-		return errors.New("--shutdown needs the --dbpath of the server")
+		return usageError{errors.New("--shutdown needs the --dbpath of the server")}
 	}
 	return nil
 }
@@ -35,7 +36,7 @@ func (p *process) writePIDFile() (remove func(), err error) {
 		return func() {}, nil
 	}
 	if err := os.WriteFile(p.PIDFile, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644); err != nil { //nolint:gosec // init scripts read it
-		return nil, err
+		return nil, usageError{fmt.Errorf("--pidfilepath: %w", err)}
 	}
 	return func() { _ = os.Remove(p.PIDFile) }, nil
 }

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/internal/plain"
 )
 
 // progress is a bar on terminals, and nothing elsewhere.
@@ -94,7 +95,7 @@ func (p *progress) complain(file string, err error) {
 		fmt.Fprint(p.to, "\r\x1b[K")
 		p.drawn = time.Time{}
 	}
-	fmt.Fprintf(os.Stderr, "%s: %v\n", file, err)
+	fmt.Fprintf(os.Stderr, "%s: %s\n", file, plain.Text(err))
 }
 
 // end leaves the last state of the bar.

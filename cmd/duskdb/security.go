@@ -65,7 +65,7 @@ func fromEnvironment(name string) (string, error) {
 		if path != "" {
 			raw, err := os.ReadFile(path)
 			if err != nil {
-				return "", err
+				return "", fmt.Errorf("%s_FILE: %w", prefix+name, err)
 			}
 			text = strings.TrimRight(string(raw), "\r\n")
 		}

@@ -63,7 +63,7 @@ func (s *serveCmd) findSeeds(log zerolog.Logger) (*seeds, error) {
 func (s *seeds) list(log zerolog.Logger) error {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return usageError{fmt.Errorf("--initdb: %w", err)}
 	}
 	for _, e := range entries {
 		switch ext := strings.ToLower(filepath.Ext(e.Name())); {

@@ -22,7 +22,7 @@ import (
 type remote struct {
 	URI      string        `name:"uri" help:"Connection string: mongodb://user:password@host:port/database?options; default: mongodb://127.0.0.1:27017."`
 	Host     string        `env:"-" help:"Server, host or host:port, instead of --uri."`
-	Port     int           `env:"-" help:"Port of --host."`
+	Port     int           `range:"1,65535" env:"-" help:"Port of --host."`
 	User     string        `name:"username" short:"u" env:"-" help:"User to log in as."`
 	Password string        `name:"password" short:"p" env:"-" help:"Password of the user."`
 	AuthDB   string        `name:"authenticationDatabase" env:"-" help:"Database of the user; default: that of --db, or admin."`
@@ -33,7 +33,7 @@ type remote struct {
 func (r *remote) dial(db string) (*transfer.Conn, string, error) {
 	uri, err := r.address(db)
 	if err != nil {
-		return nil, "", err
+		return nil, "", usageError{err}
 	}
 	c, err := transfer.Dial(uri, r.Timeout)
 	if err != nil {
@@ -92,7 +92,7 @@ func parseFlag(name, text string) (value.Doc, error) {
 	}
 	d, err := value.ParseJSON(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf(`%s must be a document in extended JSON, such as {"a": 1}, but got %s`, name, text)
 	}
 	return d, nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/internal/mongoerr"
+	"github.com/duskdb/duskdb/internal/plain"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
@@ -55,7 +56,7 @@ func runBackup(c *kernel.Call) error {
 	case kernel.DiskFull(err):
 		return kernel.FailedWrite(err)
 	case err != nil:
-		return mongoerr.Newf(mongoerr.FileOpenFailed, "backup: %v", err).WithCause(err)
+		return mongoerr.Newf(mongoerr.FileOpenFailed, "backup: %s", plain.Text(err)).WithCause(err)
 	}
 	c.Reply.String("path", path).Int64("collections", info.Collections).Int64("records", info.Records).
 		Int64("bytes", info.Bytes).Int64("millis", c.Svc.Real.Now().Sub(began).Milliseconds())

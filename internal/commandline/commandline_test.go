@@ -22,11 +22,11 @@ type commands struct {
 }
 
 type serve struct {
-	Port    int           `group:"Network" short:"p" default:"27017" help:"Port."`
+	Port    int           `group:"Network" short:"p" range:"0,65535" default:"27017" help:"Port."`
 	Hosts   []string      `group:"Network" default:"a,b" help:"Hosts."`
 	Raw     []string      `name:"setParameter" sep:"none" help:"Parameters."`
 	Quiet   bool          `help:"Say little."`
-	Ratio   float64       `default:"1" help:"Ratio."`
+	Ratio   float64       `range:"0," default:"1" help:"Ratio."`
 	Wait    time.Duration `default:"2s" help:"Wait."`
 	Mode    string        `enum:"on,off" default:"on" help:"Mode."`
 	Key     string        `name:"keyFile" type:"existingfile" help:"Key."`
@@ -43,11 +43,15 @@ type serve struct {
 	ran  bool
 }
 
-func (s *serve) Resolve(given func(string) bool) (map[string]string, error) {
+func (s *serve) Resolve(given func(string) bool) (map[string]Setting, error) {
 	if given("private") {
 		return nil, errors.New("no file")
 	}
-	return s.file, nil
+	settings := map[string]Setting{}
+	for flag, text := range s.file {
+		settings[flag] = Setting{Text: text, Origin: "the " + flag + " of the file"}
+	}
+	return settings, nil
 }
 
 func (s *serve) Run() error { s.ran = true; return nil }
@@ -124,30 +128,39 @@ func TestErrors(t *testing.T) {
 	for line, want := range map[string]string{
 		"--prot 1":         `unknown flag --prot, did you mean "--port"?`,
 		"--q":              "unknown flag --q, did you mean \"--quiet\"?",
-		"-x":               "unknown flag -x",
-		"--port":           "--port: expected a value",
-		"--port x":         `--port: expected a valid 64 bit int but got "x"`,
-		"--ratio x":        `--ratio: expected a float but got "x"`,
-		"--wait 1":         `--wait: expected duration but got "1"`,
-		"--quiet=maybe":    `--quiet: bool value must be true, 1, yes, false, 0 or no but got "maybe"`,
+		"-x":               `unknown flag -x: "it serve --help" lists the flags`,
+		"-quiet":           `unknown flag -quiet, did you mean "--quiet"?`,
+		"--port":           "--port needs a value",
+		"--port x":         `--port must be a whole number but got "x"`,
+		"--port 65536":     `--port must be from 0 to 65535 but got "65536"`,
+		"--port -1":        `--port must be from 0 to 65535 but got "-1"`,
+		"--ratio x":        `--ratio must be a number but got "x"`,
+		"--ratio -1":       `--ratio must be at least 0 but got "-1"`,
+		"--ratio NaN":      `--ratio must be at least 0 but got "NaN"`,
+		"--wait 1":         `--wait must be a duration such as 500ms, 10s or 1h but got "1"`,
+		"--wait -1s":       `--wait must be a duration such as 500ms, 10s or 1h but got "-1s"`,
+		"--quiet=maybe":    `--quiet must be true, 1, yes, false, 0 or no but got "maybe"`,
+		"--keyFile .":      "--keyFile must be a file but . is a directory",
+		"--dir doc.go":     "--dir must be a directory but doc.go is a file",
 		"--mode x":         `--mode must be one of "on","off" but got "x"`,
 		"a b":              "unexpected argument b",
-		"copy":             `expected "<from>"`,
+		"copy":             `missing argument <from>: see "it copy --help"`,
 		"copy a":           "missing flags: --out=STRING",
 		"--private p":      "no file",
-		"--tlsCAFilee x":   "unknown flag --tlsCAFilee",
+		"--tlsCAFilee x":   `unknown flag --tlsCAFilee: "it serve --help" lists the flags`,
 		"--hosts a copy x": "unexpected argument x",
 	} {
-		if _, _, _, err := parse(line, nil); err == nil || !strings.HasPrefix(err.Error(), want) || strings.HasSuffix(want, "Filee") && err.Error() != want {
+		if _, _, _, err := parse(line, nil); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", line, err, want)
 		}
 	}
-	if _, _, _, err := parse("", map[string]string{"port": "x"}); err == nil {
-		t.Error("a wrong value of the resolver is accepted")
+	// A value that is not on the command line is called by the name of its place.
+	if _, _, _, err := parse("", map[string]string{"port": "x"}); err == nil || err.Error() != `the port of the file must be a whole number but got "x"` {
+		t.Errorf("the resolver: %v", err)
 	}
 	t.Setenv("IT_RATIO", "x")
-	if _, _, _, err := parse("", nil); err == nil {
-		t.Error("a wrong variable is accepted")
+	if _, _, _, err := parse("", nil); err == nil || err.Error() != `IT_RATIO must be a number but got "x"` {
+		t.Errorf("the variable: %v", err)
 	}
 }
 

@@ -27,6 +27,7 @@
 //	aliases   another name
 //	default   the value if nothing gives one; of a command, "withargs": run if none is named
 //	enum      the allowed values, with commas
+//	range     the least and the greatest value of a number, with a comma; either may be missing
 //	type      existingfile or existingdir
 //	env       the variable, or "-" for none
 //	sep       what divides the values of a list; "none": only several flags do

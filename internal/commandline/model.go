@@ -29,6 +29,7 @@ type Command struct {
 type Value struct {
 	Name, Help string
 	Enum       string // the allowed values, with commas; "": any
+	Range      string // the least and the greatest value of a number, with a comma; "": any
 	Default    string
 	Required   bool
 
@@ -109,7 +110,7 @@ func (c *Command) add(structure reflect.Value, group, prefix string) {
 		}
 		value := Value{
 			Name: cmp.Or(f.Tag.Get("name"), strings.ToLower(f.Name)), Help: f.Tag.Get("help"), Enum: f.Tag.Get("enum"),
-			Default: f.Tag.Get("default"), kind: f.Tag.Get("type"), sep: cmp.Or(f.Tag.Get("sep"), ","), target: v,
+			Range: f.Tag.Get("range"), Default: f.Tag.Get("default"), kind: f.Tag.Get("type"), sep: cmp.Or(f.Tag.Get("sep"), ","), target: v,
 		}
 		if has(f, "arg") {
 			value.Required = !has(f, "optional")

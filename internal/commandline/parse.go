@@ -1,6 +1,7 @@
 package commandline
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -18,7 +19,13 @@ var ErrHelp = errors.New("help")
 type Resolver interface {
 	// Resolve returns values by the names of flags; given reports whether the command line
 	// has a flag.
-	Resolve(given func(flag string) bool) (map[string]string, error)
+	Resolve(given func(flag string) bool) (map[string]Setting, error)
+}
+
+// Setting is a value for a flag that comes from elsewhere.
+type Setting struct {
+	Text   string
+	Origin string // where it stands, for messages; "": they name the flag
 }
 
 // Parse sets the fields of the command that a command line names, and returns it. If it is
@@ -37,7 +44,7 @@ func (a *App) Parse(args []string) (c *Command, text string, err error) {
 	if err != nil {
 		return nil, text, err
 	}
-	if err := c.arguments(rest); err != nil {
+	if err := c.arguments(a, rest); err != nil {
 		return nil, "", err
 	}
 	return c, "", c.complete()
@@ -74,16 +81,16 @@ func (a *App) flags(c *Command, args []string) (rest []string, text string, err 
 		f := c.flag(name)
 		switch {
 		case f == nil:
-			return nil, "", fmt.Errorf("unknown flag %s%s", name, c.suggest(name))
+			return nil, "", a.unknown(c, arg)
 		case !attached && f.IsBool():
 			value = "true"
 		case !attached && len(args) == 0:
-			return nil, "", fmt.Errorf("--%s: expected a value", f.Name)
+			return nil, "", fmt.Errorf("--%s needs a value", f.Name)
 		case !attached:
 			value, args = args[0], args[1:]
 		}
 		f.given = true
-		if err := f.assign(value); err != nil {
+		if err := f.assign(value, "--"+f.Name); err != nil {
 			return nil, "", err
 		}
 	}
@@ -100,13 +107,40 @@ func (c *Command) flag(name string) *Flag {
 	return nil
 }
 
-// suggest names flags that are like one that does not exist.
+// unknown is the error of a flag that does not exist.
+func (a *App) unknown(c *Command, arg string) error {
+	name, _, _ := strings.Cut(arg, "=")
+	meant := name
+	if !strings.HasPrefix(name, "--") {
+		meant = "-" + name // perhaps only the second dash is missing
+	}
+	if like := c.suggest(meant); like != "" {
+		return fmt.Errorf("unknown flag %s%s", name, like)
+	}
+	return fmt.Errorf("unknown flag %s: %s lists the flags", name, a.helpOf(c))
+}
+
+// helpOf is the command line that explains a command.
+func (a *App) helpOf(c *Command) string { return fmt.Sprintf("%q", a.Name+" "+c.Name+" --help") }
+
+// suggest names the flags that are most like one that does not exist.
 func (c *Command) suggest(name string) string {
+	const far = 2
 	var like []string
+	nearest := far
 	for _, f := range c.Flags {
-		if known := "--" + f.Name; !f.Hidden && (strings.HasPrefix(known, name) && len(name) > 2 || editdistance.Levenshtein(known, name) <= 2) {
-			like = append(like, fmt.Sprintf("%q", known))
+		known := "--" + f.Name
+		distance := editdistance.Levenshtein(known, name)
+		if strings.HasPrefix(known, name) && len(name) > 2 {
+			distance = min(distance, 1)
 		}
+		if f.Hidden || distance > nearest {
+			continue
+		}
+		if distance < nearest {
+			like, nearest = nil, distance
+		}
+		like = append(like, fmt.Sprintf("%q", known))
 	}
 	switch len(like) {
 	case 0:
@@ -117,34 +151,36 @@ func (c *Command) suggest(name string) string {
 	return ", did you mean one of " + strings.Join(like, ", ") + "?"
 }
 
-// assign sets a flag; its errors name it.
-func (f *Flag) assign(text string) error {
-	err := f.parse(text)
-	var enum *enumError
+// assign sets a flag; its errors say where the value stands.
+func (f *Flag) assign(text, origin string) error { return of(origin, f.parse(text)) }
+
+// of is the error of a value, beginning with where it stands.
+func of(origin string, err error) error {
+	var wanted *wantError
 	switch {
-	case errors.As(err, &enum):
-		return fmt.Errorf("--%s %w", f.Name, err)
+	case errors.As(err, &wanted):
+		return fmt.Errorf("%s %w", origin, err)
 	case err != nil:
-		return fmt.Errorf("--%s: %w", f.Name, err)
+		return fmt.Errorf("%s: %w", origin, err)
 	}
 	return nil
 }
 
 // arguments sets the arguments of the command.
-func (c *Command) arguments(given []string) error {
+func (c *Command) arguments(app *App, given []string) error {
 	for i, a := range c.Args {
 		if i >= len(given) {
 			if a.Required {
-				return fmt.Errorf("expected %q", "<"+a.Name+">")
+				return fmt.Errorf("missing argument <%s>: see %s", a.Name, app.helpOf(c))
 			}
 			break
 		}
-		if err := a.parse(given[i]); err != nil {
-			return fmt.Errorf("<%s> %w", a.Name, err)
+		if err := of("<"+a.Name+">", a.parse(given[i])); err != nil {
+			return err
 		}
 	}
 	if len(given) > len(c.Args) {
-		return fmt.Errorf("unexpected argument %s", given[len(c.Args)])
+		return fmt.Errorf("unexpected argument %s: see %s", given[len(c.Args)], app.helpOf(c))
 	}
 	return nil
 }
@@ -154,7 +190,7 @@ func (c *Command) arguments(given []string) error {
 func (c *Command) complete() error {
 	for _, f := range c.Flags {
 		if text, ok := os.LookupEnv(f.Env); ok && !f.set {
-			if err := f.assign(text); err != nil {
+			if err := f.assign(text, f.Env); err != nil {
 				return err
 			}
 		}
@@ -165,16 +201,16 @@ func (c *Command) complete() error {
 		return err
 	}
 	for _, f := range c.Flags {
-		text, ok := resolved[f.Name]
+		setting, ok := resolved[f.Name]
 		if f.set {
 			continue
 		}
 		if !ok {
-			text, ok = f.Default, f.Default != ""
+			setting, ok = Setting{Text: f.Default}, f.Default != ""
 		}
 		switch {
 		case ok:
-			if err := f.assign(text); err != nil {
+			if err := f.assign(setting.Text, cmp.Or(setting.Origin, "--"+f.Name)); err != nil {
 				return err
 			}
 		case f.Required:
@@ -188,7 +224,7 @@ func (c *Command) complete() error {
 }
 
 // resolve asks the command for values.
-func (c *Command) resolve() (map[string]string, error) {
+func (c *Command) resolve() (map[string]Setting, error) {
 	r, ok := c.target.(Resolver)
 	if !ok {
 		return nil, nil

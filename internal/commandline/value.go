@@ -2,6 +2,7 @@ package commandline
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -39,7 +40,7 @@ func (v *Value) parse(text string) error {
 			target.Set(reflect.New(target.Type().Elem()))
 			target = target.Elem()
 		}
-		if err := assign(target, text); err != nil {
+		if err := v.assign(target, text); err != nil {
 			return err
 		}
 	}
@@ -69,7 +70,7 @@ func expand(path string) string {
 // check applies the tags enum and type.
 func (v *Value) check(text string) error {
 	if v.Enum != "" && !slices.Contains(strings.Split(v.Enum, ","), text) {
-		return &enumError{v.Enum, text}
+		return &wantError{`one of "` + strings.ReplaceAll(v.Enum, ",", `","`) + `"`, got(text)}
 	}
 	if v.kind == "" || text == "-" {
 		return nil
@@ -79,26 +80,53 @@ func (v *Value) check(text string) error {
 	case err != nil:
 		return err
 	case v.kind == "existingfile" && info.IsDir():
-		return fmt.Errorf("%q exists but is a directory", text)
+		return &wantError{"a file", text + " is a directory"}
 	case v.kind == "existingdir" && !info.IsDir():
-		return fmt.Errorf("%q exists but is not a directory", text)
+		return &wantError{"a directory", text + " is a file"}
 	}
 	return nil
 }
 
-// enumError is the error of a value that is not among the allowed ones.
-type enumError struct{ enum, text string }
+// wantError is the error of a value that is not as it must be.
+type wantError struct {
+	want string
+	is   string // what it is instead
+}
 
-func (e *enumError) Error() string {
-	return fmt.Sprintf(`must be one of "%s" but got %q`, strings.ReplaceAll(e.enum, ",", `","`), e.text)
+func (e *wantError) Error() string { return "must be " + e.want + " but " + e.is }
+
+func got(text string) string { return fmt.Sprintf("got %q", text) }
+
+// within applies the tag range.
+func (v *Value) within(n float64, text string) error {
+	if v.Range == "" {
+		return nil
+	}
+	least, greatest, _ := strings.Cut(v.Range, ",")
+	low, high := bound(least, math.Inf(-1)), bound(greatest, math.Inf(1))
+	switch {
+	case n >= low && n <= high:
+		return nil
+	case greatest == "":
+		return &wantError{"at least " + least, got(text)}
+	}
+	return &wantError{"from " + least + " to " + greatest, got(text)}
+}
+
+// bound is one end of a range, which may be octal.
+func bound(text string, none float64) float64 {
+	if n, err := strconv.ParseInt(text, 0, 64); err == nil {
+		return float64(n)
+	}
+	return none
 }
 
 // assign sets a variable to a text. Numbers may be octal or hexadecimal.
-func assign(target reflect.Value, text string) error {
+func (v *Value) assign(target reflect.Value, text string) error {
 	if _, ok := target.Interface().(time.Duration); ok {
 		d, err := time.ParseDuration(text)
-		if err != nil {
-			return fmt.Errorf("expected duration but got %q: %w", text, err)
+		if err != nil || d <= 0 {
+			return &wantError{"a duration such as 500ms, 10s or 1h", got(text)}
 		}
 		target.SetInt(int64(d))
 		return nil
@@ -109,21 +137,23 @@ func assign(target reflect.Value, text string) error {
 	case reflect.Bool:
 		b, known := booleans[text]
 		if !known {
-			return fmt.Errorf("bool value must be true, 1, yes, false, 0 or no but got %q", text)
+			return &wantError{"true, 1, yes, false, 0 or no", got(text)}
 		}
 		target.SetBool(b)
 	case reflect.Int, reflect.Int64:
 		n, err := strconv.ParseInt(text, 0, 64)
 		if err != nil {
-			return fmt.Errorf("expected a valid 64 bit int but got %q", text)
+			return &wantError{"a whole number", got(text)}
 		}
 		target.SetInt(n)
+		return v.within(float64(n), text)
 	case reflect.Float64:
 		f, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			return fmt.Errorf("expected a float but got %q", text)
+			return &wantError{"a number", got(text)}
 		}
 		target.SetFloat(f)
+		return v.within(f, text)
 	default:
 		panic("commandline: a field of type " + target.Type().String())
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/duskdb/duskdb/value"
@@ -38,6 +39,7 @@ type Conn struct {
 
 	conn   io.ReadWriteCloser
 	client *wire.Client
+	tls    bool // whether the connection is encrypted
 }
 
 // NewConn uses an open connection.
@@ -58,7 +60,7 @@ func (c *Conn) SetDeadline(t time.Time) error {
 func (c *Conn) Run(command value.Doc, sequences ...wire.Sequence) (value.Doc, error) {
 	msg, err := c.client.RoundTrip(command, sequences...)
 	if err != nil {
-		return nil, err
+		return nil, c.explain(err)
 	}
 	if err := value.Validate(msg.Body); err != nil {
 		return nil, err
@@ -68,6 +70,17 @@ func (c *Conn) Run(command value.Doc, sequences ...wire.Sequence) (value.Doc, er
 		return nil, &CommandError{int(reply.Lookup("code").Int64()), reply.Lookup("errmsg").Str()}
 	}
 	return reply, nil
+}
+
+// explain says what it may mean that the server has closed the connection.
+func (c *Conn) explain(err error) error {
+	switch {
+	case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, syscall.ECONNRESET):
+		return err
+	case c.tls:
+		return errors.New("the server has closed the connection: perhaps it does not speak TLS")
+	}
+	return errors.New("the server has closed the connection: if it speaks TLS, add tls=true to the connection string")
 }
 
 // target is a parsed connection string.
@@ -82,7 +95,7 @@ type target struct {
 func Dial(uri string, timeout time.Duration) (*Conn, error) {
 	t, err := parseURI(uri)
 	if err != nil {
-		return nil, err
+		return nil, &URIError{err}
 	}
 	nc, err := net.DialTimeout("tcp", t.addr, timeout)
 	if err != nil {
@@ -92,6 +105,7 @@ func Dial(uri string, timeout time.Duration) (*Conn, error) {
 		nc = tls.Client(nc, t.tls)
 	}
 	c := NewConn(nc)
+	c.tls = t.tls != nil
 	c.Database = t.database
 	if t.login.user != "" {
 		if err := c.Login(t.login.source, t.login.user, t.login.password, t.login.mechanism); err != nil {
@@ -101,17 +115,31 @@ func Dial(uri string, timeout time.Duration) (*Conn, error) {
 	return c, nil
 }
 
+// URIError is the error of a connection string that cannot be used.
+type URIError struct{ cause error }
+
+func (e *URIError) Error() string { return "the connection string: " + e.cause.Error() }
+
+// Unwrap returns the reason.
+func (e *URIError) Unwrap() error { return e.cause }
+
 // parseURI reads mongodb://user:password@host:port/database?options.
 func parseURI(uri string) (*target, error) {
 	if !strings.Contains(uri, "://") {
 		uri = "mongodb://" + uri
 	}
-	u, err := url.Parse(uri)
-	if err != nil {
-		return nil, fmt.Errorf("the connection string: %w", err)
+	scheme, rest, _ := strings.Cut(uri, "://")
+	if scheme != "mongodb" {
+		return nil, fmt.Errorf("it begins with %s://, not with mongodb://", scheme)
 	}
-	if u.Scheme != "mongodb" {
-		return nil, fmt.Errorf("the connection string begins with %s://, not with mongodb://", u.Scheme)
+	hosts, _, _ := strings.Cut(rest[strings.LastIndexByte(rest, '@')+1:], "/")
+	if strings.Contains(hosts, ",") {
+		return nil, fmt.Errorf("it names several servers, %s: name one", hosts)
+	}
+	u, err := url.Parse(uri)
+	if err != nil { // whose text may have the password
+		return nil, errors.New("it is not of the form mongodb://user:password@host:port/database?options; " +
+			"special characters of user and password are written as %40, %3A, %2F")
 	}
 	t := &target{addr: u.Host, database: strings.TrimPrefix(u.Path, "/")}
 	if u.Port() == "" {
@@ -139,30 +167,44 @@ func (t *target) options(u *url.URL) error {
 		case "authsource":
 			t.login.source = v
 		case "authmechanism":
-			t.login.mechanism = v
+			if t.login.mechanism = v; v != "SCRAM-SHA-256" && v != "SCRAM-SHA-1" {
+				err = fmt.Errorf("%s is not supported; SCRAM-SHA-256 and SCRAM-SHA-1 are", v)
+			}
 		case "tls", "ssl":
-			if on, _ := strconv.ParseBool(v); on {
+			var on bool
+			if on, err = truth(v); on {
 				t.tls = &secure
 			}
 		case "tlscafile":
 			err = authorities(&secure, v)
 		case "tlscertificatekeyfile":
 			var cert tls.Certificate
-			cert, err = tls.LoadX509KeyPair(v, v)
+			if cert, err = tls.LoadX509KeyPair(v, v); err != nil {
+				err = fmt.Errorf("the certificate and key in %s: %w", v, err)
+			}
 			secure.Certificates = []tls.Certificate{cert}
 		case "tlsinsecure", "tlsallowinvalidcertificates":
-			secure.InsecureSkipVerify, err = strconv.ParseBool(v)
+			secure.InsecureSkipVerify, err = truth(v)
 		case "appname", "directconnection", "replicaset", "retrywrites", "retryreads", "serverselectiontimeoutms",
 			"connecttimeoutms", "sockettimeoutms", "maxpoolsize", "minpoolsize", "maxidletimems", "waitqueuetimeoutms",
 			"maxconnecting", "compressors", "readpreference", "heartbeatfrequencyms", "uuidrepresentation", "loadbalanced":
 		default:
-			err = fmt.Errorf("option %s is not supported", name)
+			err = errors.New("the option is not supported")
 		}
 		if err != nil {
-			return fmt.Errorf("the connection string: %w", err)
+			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return nil
+}
+
+// truth reads an option that is true or false.
+func truth(text string) (bool, error) {
+	on, err := strconv.ParseBool(text)
+	if err != nil {
+		return false, fmt.Errorf("%q is neither true nor false", text)
+	}
+	return on, nil
 }
 
 func authorities(c *tls.Config, file string) error {

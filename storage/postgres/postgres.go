@@ -87,7 +87,7 @@ func (o *Options) config() (*pgconn.Config, error) {
 	}
 	config, err := pgconn.ParseConfig(o.URI)
 	if err != nil {
-		return nil, fmt.Errorf("the URI of the database cannot be read: %w", withoutPassword(err))
+		return nil, &uriError{o.URI, withoutPassword(err)}
 	}
 	if err := takePassword(config); err != nil {
 		return nil, err

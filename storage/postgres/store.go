@@ -82,7 +82,7 @@ func (s *store) begin(ctx context.Context) error {
 			return err
 		}
 		if try%40 == 0 {
-			s.opts.Logger("storage: waiting for the database: %v", err)
+			s.opts.Logger("storage: waiting for the database: %s", unreachable(err))
 		}
 		select {
 		case <-clock.System().After(pause.Next()):

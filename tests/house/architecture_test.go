@@ -77,7 +77,7 @@ var imports = map[string]string{
 	"storage/internal/ranged":   "storage storage/internal/keydiff",
 	"storage/internal/versus":   "clock",
 	"storage/pebble":            "clock storage storage/internal/* !storage/internal/kvshared",
-	"storage/postgres":          "clock storage storage/internal/kv storage/internal/kvshared storage/internal/versus",
+	"storage/postgres":          "clock internal/plain storage storage/internal/kv storage/internal/kvshared storage/internal/versus",
 	"storage/serverdocs":        "internal/reserved storage value",
 	"storage/storagetest":       "clock internal/linear storage value",
 	"storage/stream":            "storage value",
@@ -125,7 +125,7 @@ var imports = map[string]string{
 	"commands/replication":        parts + " " + running,
 	"commands/sharding":           parts + " " + running + " commands/ddl",
 	"commands/settings":           parts + " " + running + " commands/parameters",
-	"commands/diagnostics":        parts + " " + running + " commands/ddl commands/mq commands/replication commands/users",
+	"commands/diagnostics":        parts + " " + running + " internal/plain commands/ddl commands/mq commands/replication commands/users",
 	"commands":                    parts + " commands/* !commands/internal/*",
 	"commands/internal/harness":   "*",
 
@@ -138,7 +138,7 @@ var imports = map[string]string{
 	"servertest":       "clock commands internal/engines server value",
 
 	// The programs.
-	"cmd/*":                "clock internal/commandline internal/freeport internal/mongoerr server/* servertest internal/transfer value wire",
+	"cmd/*":                "clock internal/commandline internal/editdistance internal/freeport internal/mongoerr internal/plain server/* servertest internal/transfer value wire",
 	"internal/commandline": "internal/editdistance",
 	"internal/release":     "",
 	"internal/transfer":    "internal/reserved value wire",
@@ -148,6 +148,7 @@ var imports = map[string]string{
 	"internal/commandtest":  "clock commands internal/engines internal/pgtest server server/pebble server/postgres storage/storagetest value",
 	"internal/freeport":     "",
 	"internal/editdistance": "",
+	"internal/plain":        "",
 	"internal/linear":       "",
 	"internal/needs":        "",
 	"internal/pgtest":       "clock internal/freeport internal/needs",

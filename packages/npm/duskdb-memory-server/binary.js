@@ -8,17 +8,27 @@ const path = require('node:path');
 const name = process.platform === 'win32' ? 'duskdb.exe' : 'duskdb';
 
 /**
- * Returns the path of the binary: DUSKDB_BINARY, the given one, that of the package for this
- * platform, duskdb on the PATH, or one that it builds with Go if this package is in a clone of
- * the repository.
+ * Returns the path of the binary, and how messages name it: DUSKDB_BINARY, the given one, that of
+ * the package for this platform, duskdb on the PATH, or one that it builds with Go if this package
+ * is in a clone of the repository.
  */
 function find(given) {
   for (const [what, file] of [['DUSKDB_BINARY', process.env.DUSKDB_BINARY], ['the option binary', given]]) {
     if (!file) continue;
-    if (!fs.existsSync(file)) throw new Error(`${what} is ${file}, which does not exist`);
-    return file;
+    const wrong = problem(file);
+    if (wrong) throw new Error(`${what} is ${file}, which ${wrong}`);
+    return { file, name: `the program ${file} (${what})` };
   }
-  return packed() ?? onPath() ?? fromSource() ?? missing();
+  const file = packed() ?? onPath() ?? fromSource() ?? missing();
+  return { file, name: `the program ${file}` };
+}
+
+/** Says why a file cannot be run. */
+function problem(file) {
+  const stat = fs.statSync(file, { throwIfNoEntry: false });
+  if (stat === undefined) return 'does not exist';
+  if (stat.isDirectory()) return `is a directory: give the path of the program in it, such as ${path.join(file, name)}`;
+  return isProgram(file) ? undefined : `is not executable: chmod +x ${file}`;
 }
 
 const platformPackage = `@duskdb/${process.platform}-${process.arch}`;
@@ -63,7 +73,14 @@ function build(repository) {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'duskdb-build-'));
   process.on('exit', () => fs.rmSync(dir, { recursive: true, force: true }));
   const file = path.join(dir, name);
-  execFileSync('go', ['build', '-o', file, './cmd/duskdb'], { cwd: repository, stdio: ['ignore', 'ignore', 'inherit'] });
+  process.stderr.write(`duskdb-memory-server: building duskdb with Go in ${repository}; the first time this takes minutes\n`);
+  try {
+    execFileSync('go', ['build', '-o', file, './cmd/duskdb'], { cwd: repository, stdio: ['ignore', 'ignore', 'inherit'] });
+  } catch (err) {
+    throw new Error(err.code === 'ENOENT'
+      ? `no duskdb binary found, and none can be built in ${repository}: Go is not installed. Set DUSKDB_BINARY, or install Go`
+      : `duskdb could not be built in ${repository}; what Go said is on standard error`, { cause: err });
+  }
   return (built = file);
 }
 

@@ -170,14 +170,30 @@ export interface MongoMemoryInstanceOpts extends DuskDBInstanceOpts {
   /** Requires logins, without creating users. */
   auth?: boolean;
   launchTimeout?: number;
+  /** No effect: there is only one member. */
+  replicaMemberConfig?: Record<string, unknown>;
   /** Take a free port if the given one is taken. Default: true. */
   portGeneration?: boolean;
 }
 
-/** Nothing is downloaded: only systemBinary has an effect. */
+/** Nothing is downloaded: options of the download have no effect. */
 export interface MongoBinaryOpts {
+  /** Path of the binary of DuskDB. */
   systemBinary?: string;
-  [ignored: string]: unknown;
+  /** 8.0 makes the server behave as that version, any other as 8.2. */
+  version?: string;
+  /** No effect. */
+  downloadDir?: string;
+  /** No effect. */
+  arch?: string;
+  /** No effect. */
+  os?: unknown;
+  /** No effect. */
+  platform?: string;
+  /** No effect. */
+  checkMD5?: boolean;
+  /** No effect. */
+  skipMD5?: boolean;
 }
 
 export interface Cleanup {

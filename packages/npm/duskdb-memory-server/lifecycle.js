@@ -1,6 +1,7 @@
 'use strict';
 
 const { EventEmitter } = require('node:events');
+const { checkNames } = require('./options.js');
 
 /** The name of the event of a change of state, for servers and replica sets alike. */
 const stateChange = 'stateChange';
@@ -58,6 +59,7 @@ function stateError(wanted, got) {
 
 /** Reads the argument of stop. */
 function cleanupOf(argument) {
+  if (argument && typeof argument === 'object') checkNames(argument, ['doCleanup', 'force'], 'stop', '');
   const { doCleanup = true, force = false } = argument === false ? { doCleanup: false } : Object(argument);
   return { doCleanup, force };
 }

@@ -3,7 +3,9 @@
 const { spawn } = require('node:child_process');
 const readline = require('node:readline');
 const { find } = require('./binary.js');
+const { instant } = require('./date.js');
 const { milliseconds } = require('./duration.js');
+const { checkOptions } = require('./options.js');
 const { fakeTimers } = require('./timers.js');
 const { command } = require('./wire.js');
 
@@ -16,6 +18,7 @@ class DuskDBMemoryServer {
   #uri;
   #exited;
   #user;
+  #stopped = false;
 
   constructor(child, uri, exited, user) {
     this.#child = child;
@@ -26,8 +29,11 @@ class DuskDBMemoryServer {
 
   /** Starts a server on a free port. */
   static async create(options = {}) {
+    checkOptions('DuskDBMemoryServer', options);
+    const args = flags(options);
+    const { file, name } = find(options.binary);
     // When this process exits, even by a signal, the server's standard input closes and the server exits.
-    const child = spawn(find(options.binary), flags(options), { ...options.spawn, env: environment(options), stdio: ['pipe', 'pipe', 'pipe'] });
+    const child = spawn(file, args, { ...options.spawn, env: environment(options), stdio: ['pipe', 'pipe', 'pipe'] });
     child.stdin.on('error', () => {}); // nothing is ever written to it
     const kill = () => child.kill('SIGKILL');
     process.on('exit', kill);
@@ -35,7 +41,7 @@ class DuskDBMemoryServer {
       child.on('close', (code, signal) => { process.off('exit', kill); resolve({ code, signal }); });
     });
     forward(child, options.logs);
-    const uri = await listening(child, options.launchTimeout ?? LAUNCH_TIMEOUT);
+    const uri = await listening(child, options.launchTimeout ?? LAUNCH_TIMEOUT, name);
     hold(child, false);
     return new DuskDBMemoryServer(child, uri, exited, options.auth);
   }
@@ -54,9 +60,22 @@ class DuskDBMemoryServer {
   getUri(database = '') { return this.#uri.replace(/\/\?/, `/${encodeURIComponent(database)}?`); }
 
   /** Runs a command without a driver and returns the reply. */
-  command(doc, database = 'admin') {
+  async command(doc, database = 'admin') {
     const { hostname, port } = new URL(this.#uri);
-    return command(hostname, Number(port), { ...doc, $db: database }, this.#user);
+    try {
+      return await command(hostname, Number(port), { ...doc, $db: database }, this.#user);
+    } catch (err) {
+      throw this.#explained(err);
+    }
+  }
+
+  /** The error of a command, which a server that has ended explains. Its replies have a code that is a number. */
+  #explained(err) {
+    if (typeof err.code === 'number') return err;
+    if (this.#stopped) return new Error('the server has been stopped', { cause: err });
+    const { exitCode, signalCode } = this.#child;
+    if (exitCode === null && signalCode === null) return err;
+    return new Error(`the server has ended by itself (${signalCode ?? `exit code ${exitCode}`})`, { cause: err });
   }
 
   /** Returns the server's time. */
@@ -71,7 +90,7 @@ class DuskDBMemoryServer {
   }
 
   /** Moves the clock to a time that is not before the server's time. */
-  async set(date) { return (await this.command({ testClock: 1, set: new Date(date) })).now; }
+  async set(date) { return (await this.command({ testClock: 1, set: instant(date) })).now; }
 
   /** Stops the clock, or lets it run again. */
   async freeze(frozen = true) { return (await this.command({ testClock: 1, freeze: frozen })).now; }
@@ -87,6 +106,7 @@ class DuskDBMemoryServer {
 
   /** Stops the server. Further calls do nothing. */
   async stop() {
+    this.#stopped = true;
     hold(this.#child, true);
     this.#child.kill('SIGTERM');
     await this.#exited;
@@ -104,7 +124,7 @@ function flags({ port = 0, ip, dbpath = ':memory:', now, replSet, parameters = {
   const out = ['--test-clock', '--exit-with-stdin', '--port', String(port), '--dbpath', dbpath];
   if (!logs) out.push('--quiet');
   if (ip !== undefined) out.push('--bind_ip', ip);
-  if (now !== undefined) out.push('--setParameter', `testClockStart=${new Date(now).toISOString()}`);
+  if (now !== undefined) out.push('--setParameter', `testClockStart=${instant(now).toISOString()}`);
   if (replSet) out.push('--replSet', replSet);
   for (const [name, value] of Object.entries(parameters)) out.push('--setParameter', `${name}=${value}`);
   return [...out, ...args];
@@ -123,13 +143,13 @@ function forward(child, logs) {
 }
 
 /** Waits for the line with the address that the server listens on, and returns the address. */
-function listening(child, timeout) {
+function listening(child, timeout, name) {
   return new Promise((resolve, reject) => {
     let out = '';
     let log = '';
     const late = setTimeout(() => {
       child.kill('SIGKILL');
-      reject(new Error(`duskdb was not ready after ${timeout} ms (launchTimeout):\n${log}`));
+      reject(new Error(`${name} did not say where it listens within ${timeout} ms (launchTimeout)${saying(out, log)}`));
     }, timeout);
     child.stdout.setEncoding('utf8').on('data', (text) => {
       out += text;
@@ -137,9 +157,18 @@ function listening(child, timeout) {
       if (found) { clearTimeout(late); resolve(found[1]); }
     });
     child.stderr.setEncoding('utf8').on('data', (text) => { log = (log + text).slice(-4000); });
-    child.on('error', (err) => { clearTimeout(late); reject(err); });
-    child.on('close', (code) => { clearTimeout(late); reject(new Error(`duskdb exited with ${code}:\n${log}`)); });
+    child.on('error', (err) => { clearTimeout(late); reject(new Error(`${name} cannot be run: ${err.message}`, { cause: err })); });
+    child.on('close', (code, signal) => {
+      clearTimeout(late);
+      reject(new Error(`${name} ended with ${signal ?? `exit code ${code}`} before it was ready${saying(out, log)}`));
+    });
   });
+}
+
+/** What the program has said, or what its silence may mean. */
+function saying(out, log) {
+  const said = (log || out).trim();
+  return said === '' ? ', and has printed nothing: is it duskdb?' : `:\n${said}`;
 }
 
 module.exports = { DuskDBMemoryServer };

@@ -6,6 +6,7 @@ const os = require('node:os');
 const path = require('node:path');
 const { Lifecycle, cleanupOf, enter, stateError } = require('./lifecycle.js');
 const { DuskDBMemoryServer } = require('./memoryserver.js');
+const { checkOptions } = require('./options.js');
 const { MongoMemoryServerEvents, MongoMemoryServerStates: States } = require('./states.js');
 
 /** Engines of mongod that keep data on disk. All others keep it in memory. */
@@ -20,6 +21,7 @@ class MongoMemoryServer extends Lifecycle {
   #info;
 
   constructor(opts = {}) {
+    checkOptions('MongoMemoryServer', opts);
     super(opts, States.new);
     this.auth = authOf(opts.auth);
   }

@@ -3,6 +3,7 @@
 const { EventEmitter } = require('node:events');
 const { Lifecycle, cleanupOf, enter, stateError } = require('./lifecycle.js');
 const { MongoMemoryServer } = require('./mongoms.js');
+const { checkOptions } = require('./options.js');
 const { MongoMemoryReplSetEvents, MongoMemoryReplSetStates: States } = require('./states.js');
 
 /**
@@ -11,6 +12,7 @@ const { MongoMemoryReplSetEvents, MongoMemoryReplSetStates: States } = require('
  */
 class MongoMemoryReplSet extends Lifecycle {
   constructor(opts = {}) {
+    checkOptions('MongoMemoryReplSet', opts);
     super(opts, States.stopped);
     this.servers = [];
     this.replSetOpts = { name: 'testset', count: 1, dbName: '', ip: '127.0.0.1', storageEngine: 'ephemeralForTest', args: [], ...opts.replSet };

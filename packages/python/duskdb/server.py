@@ -7,13 +7,15 @@ import contextlib
 import datetime
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pymongo
 
-from duskdb.binary import find_binary
+from duskdb.binary import locate
 from duskdb.duration import milliseconds
+from duskdb.instant import instant as instant_of
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -32,48 +34,79 @@ class DuskDB:
         parameters: Mapping[str, object] | None = None,
         binary: str | None = None,
         replica_set: str | None = None,
+        launch_timeout: float = 30,
     ) -> None:
         """Starts a server. With now, a datetime or an ISO 8601 string, its clock stands
-        still at that time. args are more flags for duskdb."""
+        still at that time. launch_timeout are the seconds that the start may take. args are
+        more flags for duskdb."""
         flags = ["--test-clock", "--exit-with-stdin", "--quiet", "--port", "0", "--dbpath", ":memory:"]
         settings = dict(parameters or {})
         if now is not None:
-            settings["testClockStart"] = now if isinstance(now, str) else _instant(now)
+            settings["testClockStart"] = instant_of(now).isoformat()
         for name, value in settings.items():
             flags += ["--setParameter", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
         if replica_set is not None:
             flags += ["--replSet", replica_set]
+        path, self._name = locate(binary)
         self._log = tempfile.TemporaryFile()
-        self._process = subprocess.Popen(  # the server exits when its stdin closes, at the latest when this process exits
-            [find_binary(binary), *flags, *args],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            text=True,
-        )
+        self._stopped = False
+        try:
+            self._process = subprocess.Popen(  # the server exits when its stdin closes, at the latest when this process exits
+                [path, *flags, *args],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._log,
+                text=True,
+                errors="replace",
+            )
+        except OSError as error:
+            self._log.close()
+            raise RuntimeError(f"{self._name} cannot be run: {error.strerror}") from error
         atexit.register(self.stop)
         self._client: pymongo.MongoClient[dict[str, Any]] | None = None
-        self.uri = self._listening()
+        try:
+            self.uri = self._listening(launch_timeout)
+        except BaseException:
+            self.stop()
+            raise
 
-    def _listening(self) -> str:
+    def _listening(self, timeout: float) -> str:
+        """Waits until the program says where it listens, and returns that."""
         assert self._process.stdout
-        for line in self._process.stdout:
-            if line.startswith("duskdb listening on "):
-                return line.split()[-1]
+        late = threading.Timer(timeout, self._process.kill)
+        late.start()
+        said = ""
+        try:
+            for line in self._process.stdout:
+                if line.startswith("duskdb listening on "):
+                    return line.split()[-1]
+                said += line
+        finally:
+            in_time = late.is_alive()
+            late.cancel()
         code = self._process.wait()
-        raise RuntimeError(f"duskdb exited with {code}:\n{self.log()}")
+        how = f"ended with exit code {code} before it was ready" if in_time else f"did not say where it listens within {timeout:g} s (launch_timeout)"
+        words = (self.log() or said).strip()
+        raise RuntimeError(f"{self._name} {how}" + (f":\n{words}" if words else ", and has printed nothing: is it duskdb?"))
 
     def log(self) -> str:
         """Returns what the server has logged: warnings and errors."""
         self._log.seek(0)
-        return self._log.read().decode()
+        return self._log.read().decode(errors="replace")
 
     @property
     def client(self) -> pymongo.MongoClient[dict[str, Any]]:
         """A MongoClient for this server, created at the first use."""
+        self._check_running()
         if self._client is None:
             self._client = pymongo.MongoClient(self.uri, tz_aware=True)
         return self._client
+
+    def _check_running(self) -> None:
+        if self._stopped:
+            raise RuntimeError("the server has been stopped")
+        if (code := self._process.poll()) is not None:
+            raise RuntimeError(f"the server has ended by itself with exit code {code}")
 
     def now(self) -> datetime.datetime:
         """Returns the server's time."""
@@ -85,9 +118,10 @@ class DuskDB:
         advance(timedelta(minutes=61))."""
         return self._clock(advanceMillis=milliseconds(duration, **parts))
 
-    def set(self, instant: datetime.datetime) -> datetime.datetime:
-        """Moves the clock to a datetime that is not before the server's time."""
-        return self._clock(set=instant)
+    def set(self, instant: datetime.datetime | str) -> datetime.datetime:
+        """Moves the clock to a datetime, or an ISO 8601 string, that is not before the server's
+        time."""
+        return self._clock(set=instant_of(instant))
 
     def freeze(self, frozen: bool = True) -> datetime.datetime:
         """Stops the clock, or lets it run again, and returns the server's time."""
@@ -125,6 +159,7 @@ class DuskDB:
     def stop(self) -> None:
         """Stops the server. Further calls do nothing."""
         atexit.unregister(self.stop)
+        self._stopped = True
         if self._client is not None:
             self._client.close()
             self._client = None
@@ -153,15 +188,10 @@ class Clocks:
         """Moves both clocks forward and returns the new time."""
         return self._moved(self._server.advance(duration, **parts))
 
-    def set(self, instant: datetime.datetime) -> datetime.datetime:
-        """Moves both clocks to a datetime that is not before their time."""
+    def set(self, instant: datetime.datetime | str) -> datetime.datetime:
+        """Moves both clocks to a datetime, or an ISO 8601 string, that is not before their time."""
         return self._moved(self._server.set(instant))
 
     def _moved(self, now: datetime.datetime) -> datetime.datetime:
         self._python.move_to(now)
         return now
-
-
-def _instant(when: datetime.datetime) -> str:
-    text = when.isoformat()
-    return text if when.tzinfo else text + "Z"

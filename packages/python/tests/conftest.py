@@ -1,7 +1,8 @@
-"""Loads the fixtures as a user's project does."""
+"""Brings the fixtures of this folder. They are imported, because pytest takes pytest_plugins from the
+topmost conftest alone, and this folder may stand anywhere in another project."""
 
 import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-pytest_plugins = ["duskdb.pytest_plugin"]
+from duskdb.pytest_plugin import duskdb, duskdb_clocks, duskdb_session  # noqa: E402, F401

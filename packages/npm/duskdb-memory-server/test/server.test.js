@@ -54,8 +54,27 @@ test('servers are independent, and stop twice', async (t) => {
   assert.equal(a.getUri('shop'), `mongodb://127.0.0.1:${a.port}/shop?directConnection=true`);
   await a.stop();
   await a.stop();
-  await assert.rejects(a.now());
+  for (const used of [() => a.now(), () => a.advance('1m'), () => a.set(new Date()), () => a.freeze(), () => a.runPass(), () => a.command({ ping: 1 })]) {
+    await assert.rejects(used, { message: 'the server has been stopped' });
+  }
   await b.now();
+});
+
+test('a server that was killed', async (t) => {
+  const server = await start(t);
+  server.process.ref(); // a test that waits for nothing else would end
+  server.process.kill('SIGKILL');
+  await server.exited;
+  await assert.rejects(server.now(), { message: 'the server has ended by itself (SIGKILL)' });
+});
+
+test('what is no date', async (t) => {
+  const server = await start(t);
+  for (const [date, shown] of [['tomorrow', '"tomorrow"'], ['2026-13-01', '"2026-13-01"'], [new Date('x'), 'Invalid Date'], [NaN, 'NaN'], [undefined, 'undefined'], [null, 'null'], [{}, '{}'], ['5', '"5"']]) {
+    const message = `${shown} is no date: give a Date, milliseconds since 1970, or a text such as '2026-01-01T00:00:00Z'`;
+    await assert.rejects(server.set(date), { name: 'TypeError', message });
+    if (date !== undefined) await assert.rejects(DuskDBMemoryServer.create({ now: date }), { name: 'TypeError', message });
+  }
 });
 
 test('a server with a user', async (t) => {
@@ -78,11 +97,11 @@ test('the log goes where it should', async (t) => {
 });
 
 test('a start that takes too long fails', async () => {
-  await assert.rejects(DuskDBMemoryServer.create({ launchTimeout: 0 }), /not ready after 0 ms/);
+  await assert.rejects(DuskDBMemoryServer.create({ launchTimeout: 0 }), /did not say where it listens within 0 ms \(launchTimeout\)/);
 });
 
 test('what is wrong is said', async () => {
-  await assert.rejects(DuskDBMemoryServer.create({ args: ['--nonsense'] }), /exited with 2:[^]*nonsense/);
+  await assert.rejects(DuskDBMemoryServer.create({ args: ['--nonsense'] }), /ended with exit code 2 before it was ready:[^]*nonsense/);
 });
 
 /** Runs a separate program that starts a server, prints its port, and then runs the given code. */

@@ -13,6 +13,17 @@ final class Durations {
 
     private Durations() {}
 
+    /** Returns a duration in milliseconds, of which the clock is made. It moves forward only. */
+    static long millis(Duration duration) {
+        if (duration.isNegative()) {
+            throw new IllegalArgumentException(duration + " is negative: the clock moves forward only");
+        }
+        if (duration.getNano() % 1_000_000 != 0) {
+            throw new IllegalArgumentException(duration + " is no whole number of milliseconds");
+        }
+        return duration.toMillis();
+    }
+
     /** Returns the duration that a text such as "61m" or "1h30m" stands for. */
     static Duration parse(String text) {
         BigDecimal millis = BigDecimal.ZERO;

@@ -129,6 +129,11 @@ public final class DuskDB implements BeforeAllCallback, AfterAllCallback, Before
         return server().set(instant);
     }
 
+    /** Moves the clock to an instant such as "2026-01-01T00:00:00Z". */
+    public Instant set(String instant) {
+        return server().set(instant);
+    }
+
     /** Stops the clock, or lets it run again. */
     public Instant freeze(boolean frozen) {
         return server().freeze(frozen);

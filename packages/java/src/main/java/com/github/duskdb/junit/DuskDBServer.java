@@ -15,9 +15,10 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Date;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.bson.Document;
 
@@ -31,6 +32,7 @@ public final class DuskDBServer implements AutoCloseable {
     private final Process process;
     private final String uri;
     private MongoClient client;
+    private boolean closed;
 
     /** Starts a server on a free port. */
     public static DuskDBServer start() {
@@ -42,30 +44,40 @@ public final class DuskDBServer implements AutoCloseable {
         return new Builder();
     }
 
-    private DuskDBServer(Builder options) throws IOException {
+    private DuskDBServer(Builder options, Binary binary) throws IOException {
         File log = File.createTempFile("duskdb", ".log");
         log.deleteOnExit();
         // Its standard input closes when the JVM ends, even if that is killed, and then the server ends.
-        process = launch(new ProcessBuilder(options.command()).redirectError(log));
-        BufferedReader out = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
-        String line = out.readLine();
-        while (line != null && !line.startsWith(LISTENING)) {
-            line = out.readLine();
+        try {
+            process = new ProcessBuilder(options.command(binary)).redirectError(log).start();
+        } catch (IOException e) {
+            throw binary.cannotRun(e);
         }
-        if (line == null) {
-            process.destroy();
-            String complaint = new String(Files.readAllBytes(log.toPath()), StandardCharsets.UTF_8);
-            throw new IOException("duskdb did not start:\n" + complaint);
-        }
-        uri = line.substring(LISTENING.length());
+        uri = listening(options.launchTimeout, binary, log);
     }
 
-    private static Process launch(ProcessBuilder builder) throws IOException {
-        try {
-            return builder.start();
-        } catch (IOException e) {
-            throw new IOException("no duskdb binary: set DUSKDB_BINARY, or put duskdb on the PATH: " + e.getMessage(), e);
+    /** Waits until the program says where it listens, and returns that. */
+    private String listening(Duration timeout, Binary binary, File log) throws IOException {
+        CompletableFuture<Void> late = new CompletableFuture<Void>()
+                .completeOnTimeout(null, timeout.toMillis(), TimeUnit.MILLISECONDS);
+        late.thenRun(process::destroyForcibly);
+        StringBuilder said = new StringBuilder();
+        BufferedReader out = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+        for (String line = out.readLine(); line != null; line = out.readLine()) {
+            if (line.startsWith(LISTENING)) {
+                late.cancel(false);
+                return line.substring(LISTENING.length());
+            }
+            said.append(line).append('\n');
         }
+        boolean inTime = late.cancel(false);
+        process.destroy();
+        String complaint = new String(Files.readAllBytes(log.toPath()), StandardCharsets.UTF_8).trim();
+        String words = complaint.isEmpty() ? said.toString().trim() : complaint;
+        String how = inTime
+                ? " ended with exit code " + process.onExit().join().exitValue() + " before it was ready"
+                : " did not say where it listens within " + timeout.toMillis() + " ms (launchTimeout)";
+        throw new IOException(binary + how + (words.isEmpty() ? ", and has printed nothing: is it duskdb?" : ":\n" + words));
     }
 
     /** Returns the connection string. */
@@ -75,6 +87,12 @@ public final class DuskDBServer implements AutoCloseable {
 
     /** Returns a client of the server, which is closed with it. */
     public synchronized MongoClient client() {
+        if (closed) {
+            throw new IllegalStateException("the server has been stopped");
+        }
+        if (!process.isAlive()) {
+            throw new IllegalStateException("the server has ended by itself with exit code " + process.exitValue());
+        }
         if (client == null) {
             client = MongoClients.create(uri);
         }
@@ -91,7 +109,7 @@ public final class DuskDBServer implements AutoCloseable {
      * time.
      */
     public Instant advance(Duration duration) {
-        return clock(new Document("advanceMillis", duration.toMillis()));
+        return clock(new Document("advanceMillis", Durations.millis(duration)));
     }
 
     /** Does the same by a duration such as "61m", "1h30m", "90s", "1500ms" or "2d". */
@@ -101,7 +119,12 @@ public final class DuskDBServer implements AutoCloseable {
 
     /** Moves the clock to an instant that is not before the server's time. */
     public Instant set(Instant instant) {
-        return clock(new Document("set", Date.from(instant)));
+        return clock(new Document("set", Date.from(Objects.requireNonNull(instant, "instant"))));
+    }
+
+    /** Does the same with a text such as "2026-01-01T00:00:00Z". */
+    public Instant set(String instant) {
+        return set(Instants.parse(Objects.requireNonNull(instant, "instant")));
     }
 
     /** Stops the clock, or lets it run again, and returns the server's time. */
@@ -132,6 +155,7 @@ public final class DuskDBServer implements AutoCloseable {
     /** Stops the server. Further calls do nothing. */
     @Override
     public synchronized void close() {
+        closed = true;
         if (client != null) {
             client.close();
             client = null;
@@ -174,6 +198,7 @@ public final class DuskDBServer implements AutoCloseable {
     public static final class Builder {
         private String binary;
         private Instant now;
+        private Duration launchTimeout = Duration.ofSeconds(30);
         private final List<String> flags = new ArrayList<>();
 
         private Builder() {}
@@ -190,35 +215,59 @@ public final class DuskDBServer implements AutoCloseable {
             return this;
         }
 
+        /** Does the same with a text such as "2026-01-01T00:00:00Z". */
+        public Builder now(String instant) {
+            return now(Instants.parse(Objects.requireNonNull(instant, "instant")));
+        }
+
+        /** Limits the time that the start may take. Without it, that is 30 seconds. */
+        public Builder launchTimeout(Duration timeout) {
+            if (timeout.isNegative() || timeout.isZero()) {
+                throw new IllegalArgumentException("the launch timeout must be longer than 0, not " + timeout);
+            }
+            launchTimeout = timeout;
+            return this;
+        }
+
         /** Makes the server a replica set with one member. */
         public Builder replicaSet(String name) {
-            return flags("--replSet", name);
+            return flags("--replSet", notEmpty("the name of a replica set", name));
         }
 
         /** Sets a server parameter, such as ttlMonitorSleepSecs. */
         public Builder parameter(String name, Object value) {
-            return flags("--setParameter", name + "=" + value);
+            return flags("--setParameter", notEmpty("the name of a parameter", name) + "=" + Objects.requireNonNull(value, name));
         }
 
         /** Adds flags of duskdb. */
         public Builder flags(String... more) {
-            flags.addAll(Arrays.asList(more));
+            flags.addAll(List.of(more));
             return this;
         }
 
         /** Starts the server on a free port. */
         public DuskDBServer start() {
+            return start(System.getenv("DUSKDB_BINARY"));
+        }
+
+        /** Starts it with a value of the variable DUSKDB_BINARY. */
+        DuskDBServer start(String variable) {
             try {
-                return new DuskDBServer(this);
+                return new DuskDBServer(this, Binary.find(variable, binary));
             } catch (IOException e) {
-                throw new UncheckedIOException(e);
+                throw new UncheckedIOException(e.getMessage(), e);
             }
         }
 
-        private List<String> command() {
-            String given = System.getenv("DUSKDB_BINARY");
-            String program = given != null && !given.isEmpty() ? given : binary != null ? binary : "duskdb";
-            List<String> command = new ArrayList<>(List.of(program, "--test-clock", "--exit-with-stdin", "--quiet", "--port", "0", "--dbpath", ":memory:"));
+        private static String notEmpty(String what, String text) {
+            if (text == null || text.isEmpty()) {
+                throw new IllegalArgumentException(what + " must not be empty");
+            }
+            return text;
+        }
+
+        private List<String> command(Binary program) {
+            List<String> command = new ArrayList<>(List.of(program.path, "--test-clock", "--exit-with-stdin", "--quiet", "--port", "0", "--dbpath", ":memory:"));
             if (now != null) {
                 command.addAll(List.of("--setParameter", "testClockStart=" + now));
             }
