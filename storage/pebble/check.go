@@ -27,8 +27,8 @@ func Check(dir string, indexer storage.Indexer) (*storage.Report, error) {
 		return nil, err
 	}
 	r := &storage.Report{Engine: "pebble"}
-	if r.Problems, err = damagedLogs(filepath.Join(dir, filesName)); err != nil {
-		return nil, errors.Join(err, e.Close())
+	if e.store.lost != "" {
+		r.Problems = append(r.Problems, e.store.lost)
 	}
 	err = inspect.Engine(context.Background(), e, r)
 	if err = errors.Join(err, e.Close()); err != nil {
