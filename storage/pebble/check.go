@@ -41,7 +41,7 @@ func Check(dir string, indexer storage.Indexer) (*storage.Report, error) {
 // mustExist refuses a directory without data of this engine, which Open would
 // make.
 func mustExist(dir string) error {
-	if _, err := checkMarker(dir); err != nil {
+	if err := checkMarker(dir); err != nil {
 		return err
 	}
 	for _, name := range []string{markerName, filesName} {

@@ -126,6 +126,9 @@ func Open(opts Options) (*Engine, error) {
 		return nil, err
 	}
 	e, err := kv.Open(s, kv.Options{Name: "pebble", Persistent: s.persistent(), Indexer: opts.Indexer, ValueCacheBytes: opts.valueCacheBytes(), ReadOnly: opts.readOnly, GapKeys: opts.gapKeys, RetrySingly: noSpace})
+	if errors.Is(err, storage.ErrDamaged) {
+		err = &DamageError{Dir: opts.Path, Err: err}
+	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
