@@ -48,7 +48,7 @@ type Options struct {
 type Opened struct {
 	storage.Engine
 	// Repaired describes, in lines of text, what Options.Repair salvaged and what
-	// is lost; nil if the data needed no repair.
+	// is lost, also of an engine that goes on without that; nil if the data needed no repair.
 	Repaired []string
 }
 

@@ -71,7 +71,7 @@ func readJournal(dir string, e edits) (j journal, err error) {
 	if err := j.chain(e); err != nil {
 		return j, err
 	}
-	j.compare()
+	j.compare(dir)
 	return j, nil
 }
 
@@ -209,7 +209,7 @@ func (j *journal) chain(e edits) error {
 }
 
 // compare finds out what the last log has lost at its end.
-func (j *journal) compare() {
+func (j *journal) compare(dir string) {
 	if len(j.logs) == 0 {
 		return
 	}
@@ -226,11 +226,12 @@ func (j *journal) compare() {
 		lost = greatest - last
 	}
 	j.commit = max(j.commit, l.rest.commit)
+	path := filepath.Join(dir, l.name)
 	switch {
 	case l.rest.from >= 0:
-		j.lost = fmt.Sprintf("%s is damaged at byte %d: %s, from there on", l.name, l.at, lastCommits(lost, l.rest.commits))
+		j.lost = fmt.Sprintf("%s is damaged at byte %d: %s, from there on", path, l.at, lastCommits(lost, l.rest.commits))
 	case lost > 0:
-		j.lost = fmt.Sprintf("%s has lost its end, behind byte %d: %s", l.name, l.end, lastCommits(lost, 0))
+		j.lost = fmt.Sprintf("%s has lost its end, behind byte %d: %s", path, l.end, lastCommits(lost, 0))
 	}
 }
 

@@ -112,6 +112,10 @@ var (
 	_ storage.Backuper      = (*Engine)(nil)
 )
 
+// Lost says what the end of the log had lost before the engine was opened, if that is known;
+// "" if nothing is known to be lost.
+func (e *Engine) Lost() string { return e.store.lost }
+
 // Open opens the engine.
 func Open(opts Options) (*Engine, error) {
 	if opts.Indexer == nil {
