@@ -1,6 +1,9 @@
 package crash
 
 import (
+	varint "encoding/binary"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -8,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/duskdb/duskdb/value"
 )
@@ -228,4 +233,65 @@ func TestMarkerIsDamaged(t *testing.T) {
 			t.Errorf("mended: %s", text)
 		}
 	}
+}
+
+// TestWrongCounts: validate and check find a collection that counts more documents than it
+// has.
+func TestWrongCounts(t *testing.T) {
+	filesOf(t, "bunt") // once in CI
+	dir := written(t, 1000, pebbleArgs()...)
+	miscount(t, filepath.Join(dir, "pebble"), "crash", "c", 7)
+	const says = "1000 documents and counts 1007"
+	if text, sound := check(dir); sound || !strings.Contains(text, says) {
+		t.Errorf("check: %s", text)
+	}
+	c := connect(t, start(t, dir, pebbleArgs()...))
+	for _, full := range []bool{false, true} {
+		r := c.must(t, "validate", value.String("c"), "full", value.Bool(full))
+		if r.Lookup("valid").Truthy() || !strings.Contains(r.Lookup("errors").String(), says) {
+			t.Errorf("validate: %s", r)
+		}
+	}
+}
+
+// miscount adds to the number of documents that a collection counts, in the files of an engine
+// that is closed.
+func miscount(tb testing.TB, dir, db, coll string, by uint64) {
+	tb.Helper()
+	d, err := pebble.Open(dir, &pebble.Options{FormatMajorVersion: pebble.FormatColumnarBlocks, Logger: silent{}})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	it, err := d.NewIter(&pebble.IterOptions{LowerBound: []byte("c"), UpperBound: []byte("d")})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for ok := it.First(); ok; ok = it.Next() {
+		if entry := value.Doc(it.Value()); entry.Lookup("db").Str() != db || entry.Lookup("coll").Str() != coll {
+			continue
+		}
+		key := append([]byte("s"), it.Key()[1:]...)
+		row, closer, err := d.Get(key)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		_, n := varint.Uvarint(row) // the last id
+		count, m := varint.Uvarint(row[n:])
+		counted := append(varint.AppendUvarint(slices.Clone(row[:n]), count+by), row[n+m:]...)
+		if err := errors.Join(closer.Close(), d.Set(key, counted, pebble.Sync)); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	if err := errors.Join(it.Close(), d.Close()); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// silent drops messages.
+type silent struct{}
+
+func (silent) Infof(string, ...any)  {}
+func (silent) Errorf(string, ...any) {}
+func (silent) Fatalf(f string, args ...any) {
+	panic(fmt.Sprintf(f, args...))
 }
