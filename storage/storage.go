@@ -39,6 +39,8 @@ var (
 	ErrClosed     = errors.New("engine is closed")
 	ErrReadOnly   = errors.New("transaction is read only")
 	ErrLocked     = errors.New("data directory is in use by another process")
+	// ErrDamaged says that what was read is not what was written.
+	ErrDamaged = errors.New("the data are damaged")
 	// ErrUnavailable says that the database that has the data cannot be reached. What
 	// was to be written is not.
 	ErrUnavailable = errors.New("the database cannot be reached")

@@ -1,7 +1,10 @@
 package ddl
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/exec"
@@ -47,7 +50,9 @@ func RunValidate(c *kernel.Call) error {
 	v := &validation{c: c, info: info, meta: catalog.Of(info), keys: map[string]int64{}}
 	if a.Metadata {
 		v.checkSpecs()
-	} else if err := v.run(); err != nil {
+	} else if err := v.run(); errors.Is(err, storage.ErrDamaged) {
+		v.problem("%v", err)
+	} else if err != nil {
 		return kernel.Translate(ns, err)
 	}
 	v.append(ns, &a)
@@ -165,29 +170,72 @@ func (v *validation) has(coll storage.Collection, name string, key []byte, id st
 	return found, err
 }
 
-// counts compares the number of keys seen with the number of entries in the indexes. It
-// does so only if there were no writes meanwhile.
+// counts compares what a collection counts, and what its indexes have, with its documents, in
+// one state.
 func (v *validation) counts() error {
 	return v.c.View(func(tx storage.Tx) error {
 		coll, err := catalog.Open(tx, v.info.Namespace)
 		if err != nil {
 			return err
 		}
-		if n, err := coll.Count(); err != nil || n != v.records {
+		records, size, keys, err := tally(coll)
+		if err != nil {
 			return err
 		}
-		for i := range v.info.Indexes {
-			name := v.info.Indexes[i].Name
-			st, err := coll.IndexStats(name)
-			if err != nil {
+		if n, err := coll.Count(); err != nil || n != records {
+			v.problem("the collection has %d documents and counts %d", records, n)
+		}
+		if n, err := coll.Size(); err != nil || n != size {
+			v.problem("the documents have %d bytes, and the collection counts %d", size, n)
+		}
+		for i, x := range coll.Info().Indexes {
+			if err := v.entries(coll, x.Name, keys[i]); err != nil {
 				return err
-			}
-			if st.Entries > v.keys[name] {
-				v.problem("index %s has %d entries too many", name, st.Entries-v.keys[name])
 			}
 		}
 		return nil
 	})
+}
+
+// tally reads all documents: their number, their size, and how many keys each index should have.
+func tally(coll storage.Collection) (records, size int64, keys []int64, err error) {
+	indexes := coll.Info().Indexes
+	keys = make([]int64, len(indexes))
+	var buf [][]byte
+	err = coll.Scan(storage.Range{}, func(r storage.Record) bool {
+		records, size = records+1, size+int64(len(r.Doc))
+		if value.Validate(r.Doc) != nil {
+			return true // reported before
+		}
+		for i, x := range indexes {
+			buf, _, _ = x.Index.Keys(buf[:0], r) // likewise
+			slices.SortFunc(buf, bytes.Compare)
+			keys[i] += int64(len(slices.CompactFunc(buf, bytes.Equal)))
+		}
+		return true
+	})
+	return records, size, keys, err
+}
+
+// entries compares the number of entries that an index has with the one that it should have,
+// and with the one that it counts.
+func (v *validation) entries(coll storage.Collection, name string, want int64) error {
+	n := int64(0)
+	err := coll.ScanIndex(name, storage.KeyRange{}, func([]byte, storage.RecordID) bool { n++; return true })
+	if err != nil {
+		return err
+	}
+	switch st, err := coll.IndexStats(name); {
+	case err != nil:
+		return err
+	case n > want:
+		v.problem("index %s has %d entries too many", name, n-want)
+	case n < want:
+		v.problem("index %s lacks %d entries", name, want-n)
+	case !st.Estimate && st.Entries != n:
+		v.problem("index %s has %d entries and counts %d", name, n, st.Entries)
+	}
+	return nil
 }
 
 func (v *validation) append(ns storage.Namespace, a *pipeline.ValidateArgs) {

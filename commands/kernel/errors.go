@@ -31,6 +31,8 @@ func Translate(ns storage.Namespace, err error) error {
 		return mongoerr.New(mongoerr.IndexNotFound, "index not found").WithCause(err)
 	case DiskFull(err):
 		return mongoerr.Newf(mongoerr.OutOfDiskSpace, "No space left on the device of the data: %v", err).WithCause(err)
+	case errors.Is(err, storage.ErrDamaged):
+		return mongoerr.Newf(mongoerr.DataCorruptionDetected, "storage: %v", err).WithCause(err)
 	case errors.Is(err, storage.ErrUnavailable):
 		return mongoerr.Newf(mongoerr.HostUnreachable, "%v", storage.ErrUnavailable).WithCause(err)
 	case errors.Is(err, storage.ErrClosed):

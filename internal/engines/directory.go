@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -131,16 +132,15 @@ func contents(dir string) (has *engine, found []string, err error) {
 	return nil, nil, nil
 }
 
-// present lists the files of a directory that fit patterns.
+// present lists the files of a directory that fit patterns, which may name a directory in it. If a
+// directory cannot be read, the engine that opens it reports why.
 func present(dir string, patterns []string) (names []string) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil // the engine that opens it reports why
-	}
 	for _, p := range patterns {
+		below, pattern := path.Split(p)
+		entries, _ := os.ReadDir(filepath.Join(dir, below))
 		for _, e := range entries {
-			if ok, _ := filepath.Match(p, e.Name()); ok {
-				names = append(names, e.Name())
+			if ok, _ := path.Match(pattern, e.Name()); ok {
+				names = append(names, below+e.Name())
 			}
 		}
 	}

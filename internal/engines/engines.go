@@ -48,7 +48,7 @@ type Options struct {
 type Opened struct {
 	storage.Engine
 	// Repaired describes, in lines of text, what Options.Repair salvaged and what
-	// is lost; nil if the data needed no repair.
+	// is lost, also of an engine that goes on without that; nil if the data needed no repair.
 	Repaired []string
 }
 
@@ -84,7 +84,7 @@ type engine struct {
 // table has all engines.
 var table = []*engine{
 	{name: Default, marks: []string{bunt.LogName, bunt.StateName}, code: buntCode},
-	{name: "pebble", marks: []string{"duskdb.pebble"}, cached: true, link: "github.com/duskdb/duskdb/server/pebble"},
+	{name: "pebble", marks: []string{"duskdb.pebble", "pebble/marker.manifest.*"}, cached: true, link: "github.com/duskdb/duskdb/server/pebble"},
 	{name: "postgres", remote: true, link: "github.com/duskdb/duskdb/server/postgres"},
 }
 

@@ -30,5 +30,9 @@ func open(o engines.Options) (engines.Opened, error) {
 	if err != nil {
 		return engines.Opened{}, err
 	}
-	return engines.Opened{Engine: e}, nil
+	opened := engines.Opened{Engine: e}
+	if lost := e.Lost(); lost != "" {
+		opened.Repaired = []string{lost}
+	}
+	return opened, nil
 }

@@ -57,12 +57,27 @@ func (s *store) backup(ctx context.Context, dir string) (err error) {
 		err = s.backupMemory(files)
 	}
 	if err != nil {
+		return tell(err)
+	}
+	if err := noteBackup(files, s.opts.FileMode); err != nil {
 		return err
 	}
 	if err := writeMarker(dir, s.opts.FileMode); err != nil {
 		return err
 	}
 	return syncDir(filepath.Dir(dir))
+}
+
+// noteBackup notes the logs of a backup, which it needs as a whole.
+func noteBackup(dir string, mode os.FileMode) error {
+	j, err := verify(dir)
+	if err != nil {
+		return err
+	}
+	var failed error
+	n := &logNote{dir: dir, mode: mode, at: func(string, string) error { return nil }, fail: func(err error) { failed = err }, now: j.notes()}
+	n.write(true)
+	return errors.Join(failed, n.close())
 }
 
 // backupMemory makes a checkpoint in memory and copies it to the disk.

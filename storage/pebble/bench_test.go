@@ -1,9 +1,14 @@
 package pebble
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/storage/storagetest"
@@ -110,4 +115,31 @@ func BenchmarkInsert16(b *testing.B) {
 			}
 		})
 	})
+}
+
+// BenchmarkOpen opens what a kill in the midst of inserts has left, and says how long the check
+// of the logs takes, which comes before Pebble repeats them.
+func BenchmarkOpen(b *testing.B) {
+	live := b.TempDir()
+	e := openAt(b, live)
+	for n := range 200 {
+		must(b, insert(e, 500*n, 500))
+	}
+	must(b, e.Sync(ctx))
+	killed := copied(b, live)
+	checked := time.Duration(0)
+	for b.Loop() {
+		b.StopTimer()
+		dir := copied(b, killed)
+		b.StartTimer()
+		began := clock.System().Now()
+		_, err := verify(filepath.Join(dir, filesName))
+		checked += clock.System().Now().Sub(began)
+		must(b, err)
+		e := opened(b, dir)
+		b.StopTimer()
+		must(b, errors.Join(e.Close(), os.RemoveAll(dir)))
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(checked.Microseconds())/float64(b.N), "µs/check")
 }

@@ -27,8 +27,8 @@ func Check(dir string, indexer storage.Indexer) (*storage.Report, error) {
 		return nil, err
 	}
 	r := &storage.Report{Engine: "pebble"}
-	if r.Problems, err = damagedLogs(filepath.Join(dir, filesName)); err != nil {
-		return nil, errors.Join(err, e.Close())
+	if e.store.lost != "" {
+		r.Problems = append(r.Problems, e.store.lost)
 	}
 	err = inspect.Engine(context.Background(), e, r)
 	if err = errors.Join(err, e.Close()); err != nil {
@@ -41,7 +41,7 @@ func Check(dir string, indexer storage.Indexer) (*storage.Report, error) {
 // mustExist refuses a directory without data of this engine, which Open would
 // make.
 func mustExist(dir string) error {
-	if _, err := checkMarker(dir); err != nil {
+	if err := checkMarker(dir); err != nil {
 		return err
 	}
 	for _, name := range []string{markerName, filesName} {

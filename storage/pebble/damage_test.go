@@ -69,7 +69,7 @@ func TestDamage(t *testing.T) {
 	}{
 		{"table gone", "*.sst", os.Remove, false, "does not exist"},
 		{"table cut", "*.sst", func(p string) error { return os.Truncate(p, 100) }, false, ""},
-		{"table damaged", "*.sst", flip(1, 4), true, "corrupt"},
+		{"table damaged", "*.sst", flip(1, 4), true, "is damaged"},
 		{"manifest gone", "MANIFEST-*", os.Remove, false, "MANIFEST"},
 		{"manifest damaged", "MANIFEST-*", flip(1, 4), false, "is damaged at byte"},
 		{"manifest empty", "MANIFEST-*", func(p string) error { return os.Truncate(p, 0) }, false, "MANIFEST"},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,7 +32,7 @@ const newestFormat = 2
 
 // openDirectory checks, makes and locks the data directory.
 func openDirectory(dir string, mode os.FileMode) (lock *os.File, err error) {
-	if _, err := checkMarker(dir); err != nil {
+	if err := checkMarker(dir); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(dir, datadir.Mode(mode)); err != nil {
@@ -61,10 +62,37 @@ func prepare(dir string, mode os.FileMode) error {
 	return writeMarker(dir, mode)
 }
 
-// checkMarker returns the format, 0 if there is no marker. It refuses one that is
-// not known.
-func checkMarker(dir string) (format int, err error) {
+// checkMarker refuses data without a marker, which comes last when data are copied, and a
+// format that is not known.
+func checkMarker(dir string) error {
+	format, err := readMarker(dir)
+	if err != nil || format != 0 {
+		return err
+	}
+	tables := filepath.Join(dir, filesName)
+	entries, err := os.ReadDir(tables)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), "marker.manifest.") }) {
+		return err
+	}
+	note, err := readNote(tables)
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%s is missing, and there are data in %s: they are a copy that was not finished, or the file was removed; copy them once more, or, if they are complete, %s. Nothing was changed",
+		filepath.Join(dir, markerName), tables, wayOut(note.format))
+}
+
+// readMarker returns the format, 0 if there is no marker. The note beside the logs says the
+// format too, so a marker that is damaged is not taken for one of a newer version.
+func readMarker(dir string) (format int, err error) {
 	path := filepath.Join(dir, markerName)
+	note, err := readNote(filepath.Join(dir, filesName))
+	if err != nil {
+		return 0, err
+	}
 	b, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return 0, nil
@@ -75,18 +103,29 @@ func checkMarker(dir string) (format int, err error) {
 	number, ok := strings.CutPrefix(strings.TrimSuffix(string(b), "\n"), formatPrefix)
 	switch format, err = strconv.Atoi(number); {
 	case !ok || err != nil || format < 1:
-		return 0, fmt.Errorf("%s is damaged: it names no format of DuskDB, but says %.40q; restore it from a backup. Nothing was changed", path, strings.TrimSpace(string(b)))
+		return 0, fmt.Errorf("%s is damaged: it names no format of DuskDB, but says %.40q; %s. Nothing was changed", path, strings.TrimSpace(string(b)), wayOut(note.format))
+	case note.format != 0 && format > note.format:
+		return 0, fmt.Errorf("%s is damaged: it says %.40q, and the data in %s have format %d; %s. Nothing was changed",
+			path, strings.TrimSpace(string(b)), filepath.Join(dir, filesName), note.format, wayOut(note.format))
 	case format > newestFormat:
 		return 0, &storage.NewerFormatError{Where: path, Format: int64(format), Newest: newestFormat, Version: storage.WrittenBy(dir)}
 	}
 	return format, nil
 }
 
+// wayOut says how to get a marker back.
+func wayOut(format int) string {
+	if format == 0 {
+		return "restore the file from a backup"
+	}
+	return fmt.Sprintf("restore the file, which is one line: %s%d", formatPrefix, format)
+}
+
 // writeMarker writes the marker if it is not there, or of an older format, so
 // that an older version does not read what this one writes.
 func writeMarker(dir string, mode os.FileMode) error {
 	path := filepath.Join(dir, markerName)
-	if format, err := checkMarker(dir); err != nil || format == newestFormat {
+	if format, err := readMarker(dir); err != nil || format == newestFormat {
 		return err
 	}
 	temp := path + ".new"

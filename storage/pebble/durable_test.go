@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -200,6 +201,47 @@ func TestBackup(t *testing.T) {
 	seed(t, e, 500, 10)
 	if got := storagetest.Dump(openAt(t, dir)); got != want {
 		t.Errorf("the backup has\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestSyncAfterBackup: a backup has a copy of the log, but the one that is synced later is
+// the engine's.
+func TestSyncAfterBackup(t *testing.T) {
+	var synced atomic.Pointer[string]
+	dir := t.TempDir()
+	e, err := Open(Options{Path: dir, Indexer: storagetest.Indexer{}, Fault: func(step, path string) error {
+		if step == "sync" {
+			synced.Store(&path)
+		}
+		return nil
+	}})
+	must(t, err)
+	defer e.Close()
+	seed(t, e, 0, 10)
+	_, err = e.Backup(ctx, filepath.Join(t.TempDir(), "backup"))
+	must(t, err)
+	synced.Store(nil)
+	seed(t, e, 10, 1)
+	must(t, e.Sync(ctx))
+	if path := synced.Load(); path == nil || *path != logFile(t, dir) {
+		t.Errorf("it has synced %v", path)
+	}
+}
+
+// TestBackupLostItsLog: a backup says which log it lacks.
+func TestBackupLostItsLog(t *testing.T) {
+	e := openAt(t, t.TempDir())
+	seed(t, e, 0, 10)
+	dir := filepath.Join(t.TempDir(), "backup")
+	_, err := e.Backup(ctx, dir)
+	must(t, err)
+	name := logFile(t, dir)
+	must(t, os.Remove(name))
+	for what, err := range map[string]error{"check": func() error { _, err := Check(dir, storagetest.Indexer{}); return err }(),
+		"restore": func() error { _, err := Restore(dir, t.TempDir(), storagetest.Indexer{}); return err }()} {
+		if err == nil || !strings.Contains(err.Error(), filepath.Base(name)) {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 }
 

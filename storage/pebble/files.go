@@ -16,7 +16,9 @@ import (
 // them fail in tests, notes errors, and leaves syncing the log to the engine.
 type files struct {
 	vfs.FS
-	mode  os.FileMode // 0 in memory
+	dir   string              // directory of the logs
+	mode  os.FileMode         // 0 in memory
+	begun func(number uint64) // called before the first write to a log
 	fault func(step, path string) error
 	wait  func()      // before a table is made, if one could not be made a moment ago
 	tight func() bool // reports whether the disk has no space for merges of tables; nil: it has
@@ -85,7 +87,7 @@ func (fs *files) created(f vfs.File, name string, err error) (vfs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if isLog(filepath.Base(name)) {
+	if isLog(name) && filepath.Dir(name) == filepath.Clean(fs.dir) { // not one in a backup
 		return fs.watch(f, name), nil
 	}
 	return &file{File: f, fs: fs, name: name}, nil
@@ -172,6 +174,7 @@ func (f *file) SyncData() error {
 // it is asked to, and before the log is closed.
 type walFile struct {
 	file
+	begun    bool // something was written
 	unsynced atomic.Bool
 	closed   sync.Mutex // held while syncing or closing
 	done     bool
@@ -215,6 +218,12 @@ func (w *walFile) flush() error {
 }
 
 func (w *walFile) Write(b []byte) (int, error) {
+	if !w.begun && w.fs.begun != nil {
+		if number, ok := logNumber(w.name); ok {
+			w.fs.begun(number)
+		}
+	}
+	w.begun = true
 	w.unsynced.Store(true)
 	return w.file.Write(b)
 }

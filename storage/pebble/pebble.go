@@ -112,6 +112,10 @@ var (
 	_ storage.Backuper      = (*Engine)(nil)
 )
 
+// Lost says what the end of the log had lost before the engine was opened, if that is known;
+// "" if nothing is known to be lost.
+func (e *Engine) Lost() string { return e.store.lost }
+
 // Open opens the engine.
 func Open(opts Options) (*Engine, error) {
 	if opts.Indexer == nil {
@@ -126,6 +130,9 @@ func Open(opts Options) (*Engine, error) {
 		return nil, err
 	}
 	e, err := kv.Open(s, kv.Options{Name: "pebble", Persistent: s.persistent(), Indexer: opts.Indexer, ValueCacheBytes: opts.valueCacheBytes(), ReadOnly: opts.readOnly, GapKeys: opts.gapKeys, RetrySingly: noSpace})
+	if errors.Is(err, storage.ErrDamaged) {
+		err = &DamageError{Dir: opts.Path, Err: err}
+	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

@@ -107,7 +107,7 @@ func (n *snapshot) get(key []byte) (value []byte, err error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, tell(err)
 	}
 	value = bytes.Clone(v)
 	if value == nil {
@@ -150,6 +150,7 @@ func (n *snapshot) Scan(ctx context.Context, lo, hi []byte, reverse bool) kv.Ite
 	defer n.s.recovered(&it.err)
 	it.it, it.err = n.snap.NewIter(&pebble.IterOptions{LowerBound: lo, UpperBound: hi})
 	if it.err != nil {
+		it.err = tell(it.err)
 		n.s.uses.end()
 	}
 	return it
@@ -206,7 +207,10 @@ func (i *iterator) Walked() int {
 }
 
 // Value is the present value.
-func (i *iterator) Value() ([]byte, error) { return i.it.ValueAndErr() }
+func (i *iterator) Value() ([]byte, error) {
+	v, err := i.it.ValueAndErr()
+	return v, tell(err)
+}
 
 // Close releases the iterator.
 func (i *iterator) Close() error {
@@ -216,7 +220,7 @@ func (i *iterator) Close() error {
 	if i.s.opts.walked != nil {
 		i.s.opts.walked(i.Walked())
 	}
-	err := i.it.Close()
+	err := tell(i.it.Close())
 	i.it = nil
 	i.s.uses.end()
 	if i.err == nil {

@@ -118,19 +118,22 @@ func (s *store) room(w *kv.WriteSet) error {
 	return nil
 }
 
-// roomFor is room for a write set of a size in bytes. It looks at the disk if much
-// was written since the last look.
-func (s *store) roomFor(w *kv.WriteSet, size int) error {
-	if s.space.since.Add(int64(size)) < s.space.step {
-		return nil
+// roomFor is room, and looks at the disk if much was written since the last look.
+func (s *store) roomFor(w *kv.WriteSet) error {
+	if size, _ := weigh(w); s.space.since.Add(int64(size)) >= s.space.step {
+		s.measure()
 	}
-	s.measure()
 	return s.room(w)
 }
 
 // grows reports whether a write set needs more space than it will free.
 func grows(w *kv.WriteSet) bool {
-	size, deletes := 0, 0
+	size, deletes := weigh(w)
+	return len(w.Drops) == 0 && size > deletes*sizePerDelete
+}
+
+// weigh returns how many bytes a write set writes, and how many keys it deletes.
+func weigh(w *kv.WriteSet) (size, deletes int) {
 	for i := range w.Writes {
 		if x := &w.Writes[i]; x.Value == nil {
 			deletes++
@@ -138,7 +141,7 @@ func grows(w *kv.WriteSet) bool {
 			size += len(x.Key) + len(x.Value)
 		}
 	}
-	return len(w.Drops) == 0 && size > deletes*sizePerDelete
+	return size, deletes
 }
 
 // noSpace reports whether an update alone may succeed although the group that it

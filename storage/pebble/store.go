@@ -2,6 +2,7 @@ package pebble
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -34,6 +35,11 @@ type store struct {
 	broken  atomic.Pointer[error] // Pebble has failed for good
 	trouble *trouble              // failures of flushes and compactions
 	space   space
+
+	note    *logNote      // nil in memory, and if nothing is written
+	lost    string        // what the end of the log had lost before opening; "": nothing is known to be
+	commits atomic.Uint64 // number of the last commit
+	reached atomic.Uint64 // greatest number of a commit that the file system has
 
 	syncing sync.Mutex    // held by one sync
 	written atomic.Uint64 // commits that the file system has
@@ -78,6 +84,7 @@ func openStore(opts Options) (*store, error) {
 		}
 		s.fs.FS, s.fs.mode = vfs.Default, opts.FileMode
 		path = filepath.Join(opts.Path, filesName)
+		s.fs.dir = path
 	}
 	if s.space.usage = opts.usage; s.space.usage == nil {
 		s.space.usage = s.diskUsage
@@ -99,16 +106,36 @@ func openStore(opts Options) (*store, error) {
 // openPebble opens Pebble, whose failures end in a panic of this goroutine.
 func (s *store) openPebble(path string) (err error) {
 	if s.persistent() {
-		if err := verify(path); err != nil {
+		j, err := verify(path)
+		if err != nil {
 			return err
 		}
+		s.continueLog(path, j)
 	}
 	defer s.recovered(&err)
 	if s.db, err = pebble.Open(path, s.options()); err != nil {
-		return damage(path, err)
+		return damage(path, tell(err))
 	}
 	s.merge.begin()
 	return nil
+}
+
+// continueLog begins with what is known about the logs.
+func (s *store) continueLog(path string, j journal) {
+	s.lost = j.lost
+	s.commits.Store(j.commit)
+	s.reached.Store(j.commit)
+	if s.opts.readOnly {
+		return
+	}
+	if j.lost != "" {
+		s.opts.Logger("storage: %s", j.lost)
+	}
+	s.note = &logNote{dir: path, mode: s.opts.FileMode, at: s.fs.at, now: j.note, fail: func(err error) {
+		s.trouble.say("note", "storage: %v", err)
+	}}
+	s.note.now.format = newestFormat
+	s.fs.begun = func(number uint64) { s.note.log(number, s.reached.Load()) }
 }
 
 func (s *store) persistent() bool { return s.opts.Path != Memory }
@@ -170,7 +197,7 @@ func (s *store) failure() error {
 
 // breakWith makes the store fail for good.
 func (s *store) breakWith(err error) error {
-	err = fmt.Errorf("%w: %w", ErrBroken, err)
+	err = fmt.Errorf("%w: %w", ErrBroken, tell(err))
 	if s.broken.CompareAndSwap(nil, &err) {
 		s.opts.Logger("storage: %v", err)
 	}
@@ -185,14 +212,14 @@ func (logger) Infof(string, ...any) {}
 
 // Errorf logs an error.
 func (l logger) Errorf(format string, args ...any) {
-	l.s.trouble.say(format, "storage: "+format, args...)
+	l.s.trouble.say(format, "storage: %s", plain(fmt.Sprintf(format, args...)))
 }
 
 // Fatalf makes the store fail. Pebble expects that it does not return: it ends
 // what called it, by a panic that the store catches, or else Pebble's own
 // goroutine.
 func (l logger) Fatalf(format string, args ...any) {
-	cause := fmt.Errorf("%s", fmt.Sprintf(format, args...))
+	cause := errors.New(plain(fmt.Sprintf(format, args...)))
 	for _, a := range args {
 		if err, ok := a.(error); ok {
 			cause = &explained{cause, err}
@@ -257,26 +284,31 @@ func (s *store) Apply(ctx context.Context, w *kv.WriteSet) (wait func() error, e
 	if !s.uses.begin() {
 		return nil, storage.ErrClosed
 	}
-	b, err := s.apply(w)
+	b, number, err := s.apply(w)
 	if err != nil {
 		s.uses.end()
 		return nil, err
 	}
 	return func() error {
 		defer s.uses.end()
-		return s.applied(b)
+		return s.applied(b, number)
 	}, nil
 }
 
-func (s *store) apply(w *kv.WriteSet) (b *pebble.Batch, err error) {
+func (s *store) apply(w *kv.WriteSet) (b *pebble.Batch, number uint64, err error) {
 	if err := s.failure(); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	if err := s.room(w); err != nil {
-		return nil, err
+	if err := s.roomFor(w); err != nil {
+		return nil, 0, err
 	}
 	defer s.recovered(&err)
 	b = s.db.NewBatch()
+	// The number of the commit is in the log alone, and is no key.
+	number = s.commits.Add(1)
+	if err := b.LogData(binary.LittleEndian.AppendUint64(nil, number), nil); err != nil {
+		return nil, 0, err
+	}
 	for i := range w.Writes {
 		if x := &w.Writes[i]; x.Value != nil {
 			err = b.Set(x.Key, x.Value, nil)
@@ -284,33 +316,31 @@ func (s *store) apply(w *kv.WriteSet) (b *pebble.Batch, err error) {
 			err = b.Delete(x.Key, nil)
 		}
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 	}
 	for _, d := range w.Drops {
 		if err := b.DeleteRange(d.Lo, d.Hi, nil); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 	}
-	if err := s.roomFor(w, b.Len()); err != nil {
-		_ = b.Close() // it has no error that matters: nothing was applied
-		return nil, err
-	}
 	if err := s.db.ApplyNoSyncWait(b, pebble.Sync); err != nil {
-		return nil, s.breakWith(err)
+		return nil, 0, s.breakWith(err)
 	}
-	return b, nil
+	return b, number, nil
 }
 
 // applied waits until a batch is written to the file system: what Pebble takes
 // for a sync, see walFile.
-func (s *store) applied(b *pebble.Batch) (err error) {
+func (s *store) applied(b *pebble.Batch, number uint64) (err error) {
 	defer s.recovered(&err)
 	if err := b.SyncWait(); err != nil {
 		return s.breakWith(err)
 	}
 	if err := s.broken.Load(); err != nil {
 		return *err
+	}
+	for was := s.reached.Load(); was < number && !s.reached.CompareAndSwap(was, number); was = s.reached.Load() {
 	}
 	s.written.Add(1)
 	select {
@@ -342,7 +372,7 @@ func (s *store) sync(ctx context.Context) error {
 	if s.synced.Load() >= target {
 		return nil
 	}
-	upTo := s.written.Load()
+	upTo, reached := s.written.Load(), s.reached.Load()
 	s.syncs.Add(1)
 	began := clock.System().Now()
 	err := s.fs.syncLog()
@@ -354,6 +384,9 @@ func (s *store) sync(ctx context.Context) error {
 		return s.breakWith(fmt.Errorf("sync: %w", err))
 	}
 	s.synced.Store(upTo)
+	if s.note != nil {
+		s.note.synced(reached)
+	}
 	return nil
 }
 
@@ -401,7 +434,7 @@ func (s *store) Compact(ctx context.Context) (err error) {
 	case err != nil && crowded.Load():
 		return errCrowded
 	}
-	return err
+	return tell(err)
 }
 
 // Stats fills in sizes and counters.
@@ -440,6 +473,9 @@ func (s *store) Close() error {
 	} else {
 		err = *s.broken.Load()
 	}
+	if s.note != nil {
+		err = errors.Join(err, s.note.close())
+	}
 	if s.dir != nil {
 		err = errors.Join(err, s.dir.Close())
 	}
@@ -448,5 +484,5 @@ func (s *store) Close() error {
 
 func (s *store) closePebble() (err error) {
 	defer s.recovered(&err)
-	return s.db.Close()
+	return tell(s.db.Close())
 }

@@ -84,7 +84,7 @@ func (t *trouble) ended(err error) {
 		}
 		return
 	}
-	err = fmt.Errorf("write to the data files: %w", err)
+	err = fmt.Errorf("write to the data files: %w", tell(err))
 	t.flush.Store(&err)
 	select {
 	case t.failed <- struct{}{}:
@@ -153,14 +153,16 @@ func (t *trouble) wait() {
 }
 
 // background is called with every failure of Pebble's own work.
-func (t *trouble) background(err error) { t.say("background", "storage: %v", err) }
+func (t *trouble) background(err error) { t.say("background", "storage: %v", tell(err)) }
 
 // corrupted is called when what was read fails its checksum. A compaction that
 // has found that would read the same again at once.
 func (t *trouble) corrupted(i pebble.DataCorruptionInfo) {
-	t.say("corrupted", "storage: the data are damaged: %s is %v; run \"duskdb check\", and restore a backup", i.Path, i.Details)
+	t.say("corrupted", "storage: the data are damaged: %s: %s; run \"duskdb check\", and restore a backup", i.Path, plain(i.Details.Error()))
 	t.wait()
 }
 
 // slow is called when an operation takes long.
-func (t *trouble) slow(i pebble.DiskSlowInfo) { t.say("slow", "storage: the disk is slow: %s", i) }
+func (t *trouble) slow(i pebble.DiskSlowInfo) {
+	t.say("slow", "storage: the disk is slow: %s", plain(i.String()))
+}
