@@ -94,10 +94,6 @@ func (c *cluster) only(i int, opts ...*options.ClientOptions) *mongo.Client {
 	return c.connect(c.addrs[i], opts...)
 }
 
-// patience is how long an operation of a client may take, on a busy machine and while
-// servers and the database are away.
-const patience = 60 * time.Second
-
 func (c *cluster) connect(hosts string, opts ...*options.ClientOptions) *mongo.Client {
 	c.Helper()
 	o := options.Client().ApplyURI("mongodb://" + hosts).SetTimeout(patience).SetConnectTimeout(3 * time.Second).SetHeartbeatInterval(500 * time.Millisecond)
@@ -122,19 +118,6 @@ func (c *cluster) raw(i int) *client {
 	}
 	c.Cleanup(func() { _ = conn.Close() })
 	return conn
-}
-
-// eventually waits until something holds.
-func eventually(tb testing.TB, what string, holds func() bool) time.Duration {
-	tb.Helper()
-	begun := time.Now()
-	for !holds() {
-		if time.Since(begun) > patience {
-			tb.Fatalf("not within %v: %s", patience, what)
-		}
-		proc.Pause(10 * time.Millisecond)
-	}
-	return time.Since(begun)
 }
 
 // passing reports whether an error is one that applications meet when servers fail, and
