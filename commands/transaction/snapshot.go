@@ -24,7 +24,7 @@ func readSnapshot(c *kernel.Call) (done func(), err error) {
 	case c.Cmd.Has(kernel.Continues): // the cursor has the snapshot
 		return func() {}, nil
 	}
-	s, err := open(&c.Svc.Snapshots, c.Svc, clustertime.Of(at))
+	s, err := open(c, clustertime.Of(at))
 	if err != nil {
 		return nil, err
 	}
@@ -53,18 +53,22 @@ func UseSnapshot(c *kernel.Call, s *session.HeldSnapshot) (done func(), err erro
 	}, nil
 }
 
-// open returns the snapshot at a time, or a new one for 0.
-func open(l *session.Snapshots, svc *kernel.Service, ts uint64) (*session.HeldSnapshot, error) {
+// open returns the snapshot at a time, or a new one for 0. The lock of the list is not held while
+// the engine opens one: that may wait for a database.
+func open(c *kernel.Call, ts uint64) (*session.HeldSnapshot, error) {
+	svc := c.Svc
+	l := &svc.Snapshots
 	l.Mu.Lock()
-	defer l.Mu.Unlock()
 	l.Expire(svc.Real.Now(), svc.Engine.Snapshots())
-	if ts == 0 {
-		return take(l, svc)
-	}
-	if s := find(l, ts); s != nil {
+	s := find(l, ts)
+	l.Mu.Unlock()
+	if s != nil {
 		return s, nil
 	}
-	if s, err := openElsewhere(l, svc, ts); s != nil || err != nil {
+	if ts == 0 {
+		return take(c)
+	}
+	if s, err := openElsewhere(c, ts); s != nil || err != nil {
 		return s, err
 	}
 	if ts > svc.Stamps.Current() {
@@ -74,33 +78,47 @@ func open(l *session.Snapshots, svc *kernel.Service, ts uint64) (*session.HeldSn
 }
 
 // take opens a snapshot of the present state.
-func take(l *session.Snapshots, svc *kernel.Service) (*session.HeldSnapshot, error) {
+func take(c *kernel.Call) (*session.HeldSnapshot, error) {
+	svc := c.Svc
 	before := svc.Stamps.Current()
-	// Another server may have written since, at a time that is not later.
-	if n := len(l.List); n > 0 && l.List[n-1].TS == before && !svc.Shared {
-		return l.List[n-1], nil // nothing has been written since
+	s, room := latest(svc, before)
+	if s != nil {
+		return s, nil
 	}
-	if !makeRoom(l, svc) {
+	if !room {
 		return nil, session.SnapshotTooOld(before)
 	}
-	// A new timestamp: all later writes have later ones.
-	next := func() uint64 { return svc.Stamps.Next(svc.Clock.NowMillis()) }
-	tx, ts, err := begin(svc, next)
-	if errors.Is(err, storage.ErrManySnapshots) && l.GiveWay(svc.Real.Now(), svc.Engine.Snapshots()) {
-		tx, ts, err = begin(svc, next)
+	tx, ts, err := begin(c)
+	if errors.Is(err, storage.ErrManySnapshots) && snapshotGivesWay(svc) {
+		tx, ts, err = begin(c)
 	}
 	if err != nil {
 		return nil, kernel.Translate(storage.Namespace{}, err)
 	}
-	return keep(l, svc, tx, ts), nil
+	return keep(svc, tx, ts), nil
 }
 
-// begin opens a snapshot of the present state, and gives it a timestamp.
-func begin(svc *kernel.Service, next func() uint64) (tx storage.Txn, ts uint64, err error) {
-	if e, ok := svc.Engine.(storage.SnapshotNumberer); ok {
-		return e.BeginNumbered(svc.Background, next)
+// latest returns the latest snapshot if nothing has been written since, or else whether there is
+// room for a new one.
+func latest(svc *kernel.Service, now uint64) (s *session.HeldSnapshot, room bool) {
+	l := &svc.Snapshots
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
+	// Another server may have written since, at a time that is not later.
+	if n := len(l.List); n > 0 && l.List[n-1].TS == now && !svc.Shared {
+		return l.List[n-1], true
 	}
-	if tx, err = svc.Engine.Begin(svc.Background); err == nil {
+	return nil, makeRoom(l, svc)
+}
+
+// begin opens a snapshot of the present state, and gives it a new timestamp: all later writes
+// have later ones.
+func begin(c *kernel.Call) (tx storage.Txn, ts uint64, err error) {
+	next := func() uint64 { return c.Svc.Stamps.Next(c.Svc.Clock.NowMillis()) }
+	if e, ok := c.Svc.Engine.(storage.SnapshotNumberer); ok {
+		return e.BeginNumbered(c.Ctx, next)
+	}
+	if tx, err = c.Svc.Engine.Begin(c.Ctx); err == nil {
 		ts = next()
 	}
 	return tx, ts, err
@@ -108,12 +126,22 @@ func begin(svc *kernel.Service, next func() uint64) (tx storage.Txn, ts uint64, 
 
 // openElsewhere opens the snapshot at a time that another server has opened; nil if
 // no server holds one.
-func openElsewhere(l *session.Snapshots, svc *kernel.Service, ts uint64) (*session.HeldSnapshot, error) {
+func openElsewhere(c *kernel.Call, ts uint64) (*session.HeldSnapshot, error) {
+	svc := c.Svc
 	e, ok := svc.Engine.(storage.SnapshotNumberer)
-	if !ok || !makeRoom(l, svc) {
+	if !ok {
 		return nil, nil
 	}
-	tx, err := e.BeginAt(svc.Background, ts)
+	svc.Snapshots.Mu.Lock()
+	room := makeRoom(&svc.Snapshots, svc)
+	svc.Snapshots.Mu.Unlock()
+	if !room {
+		return nil, nil
+	}
+	tx, err := e.BeginAt(c.Ctx, ts)
+	if errors.Is(err, storage.ErrManySnapshots) && snapshotGivesWay(svc) { // transactions have the places
+		tx, err = e.BeginAt(c.Ctx, ts)
+	}
 	switch {
 	case errors.Is(err, storage.ErrNoSnapshot):
 		return nil, nil
@@ -121,7 +149,7 @@ func openElsewhere(l *session.Snapshots, svc *kernel.Service, ts uint64) (*sessi
 		return nil, kernel.Translate(storage.Namespace{}, err)
 	}
 	svc.Stamps.Advance(ts)
-	return keep(l, svc, tx, ts), nil
+	return keep(svc, tx, ts), nil
 }
 
 // makeRoom forgets snapshots so that there may be one more. It returns false if all that the
@@ -133,8 +161,15 @@ func makeRoom(l *session.Snapshots, svc *kernel.Service) bool {
 	return len(l.List) <= room.Max
 }
 
-// keep adds a snapshot to the list.
-func keep(l *session.Snapshots, svc *kernel.Service, tx storage.Txn, ts uint64) *session.HeldSnapshot {
+// keep adds a snapshot to the list, unless somebody else has meanwhile.
+func keep(svc *kernel.Service, tx storage.Txn, ts uint64) *session.HeldSnapshot {
+	l := &svc.Snapshots
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
+	if s := find(l, ts); s != nil {
+		tx.Abort()
+		return s
+	}
 	s := &session.HeldSnapshot{TS: ts, Made: svc.Real.Now(), Tx: tx, Turn: make(chan struct{}, 1)}
 	at, _ := slices.BinarySearchFunc(l.List, ts, func(s *session.HeldSnapshot, ts uint64) int { return cmp.Compare(s.TS, ts) })
 	l.List = slices.Insert(l.List, at, s)

@@ -3,6 +3,7 @@ package transaction_test
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,9 +27,15 @@ type slowReads struct {
 	open int // snapshot transactions, of which there may be most
 
 	linger time.Duration
+
+	away atomic.Bool // snapshot transactions cannot begin before their context ends
 }
 
 func (e *slowReads) Begin(ctx context.Context) (storage.Txn, error) {
+	if e.away.Load() {
+		<-ctx.Done()
+		return nil, context.Cause(ctx)
+	}
 	if e.most > 0 && e.open >= e.most {
 		return nil, storage.ErrManySnapshots
 	}
@@ -106,6 +113,35 @@ func TestStatementsEndWithTheirContext(t *testing.T) {
 	}
 	if r := <-over; r.Lookup("code").Int32() != 11601 {
 		t.Errorf("a statement that was killed answered %s", r)
+	}
+}
+
+// A snapshot that cannot be opened holds nobody up, and ends with its statement.
+func TestSnapshotsThatWait(t *testing.T) {
+	h, e := newSlow(t)
+	snapshotOf(h, 1)
+	e.away.Store(true)
+	over := make(chan value.Doc, 1)
+	h.OK(`{insert: "c", documents: [{}]}`)
+	go func() {
+		over <- h.Run(`{find: "c", readConcern: {level: "snapshot"}, maxTimeMS: 300, lsid: {id: {$uuid: "00000002-0000-4000-8000-000000000000"}}}`)
+	}()
+	other := &harness.Harness{TB: t, Svc: h.Svc, Clock: h.Clock, Conn: h.Svc.NewConn("127.0.0.1:2", "127.0.0.1:27017")}
+	n := 0
+	for {
+		other.OK(`{find: "c", lsid: {id: {$uuid: "00000001-0000-4000-8000-000000000000"}}}`)
+		select {
+		case r := <-over:
+			if r.Lookup("code").Int32() != 50 {
+				t.Errorf("the snapshot that waits: %s", r)
+			}
+			if n < 3 {
+				t.Errorf("another session has had only %d answers meanwhile", n)
+			}
+			return
+		default:
+			n++
+		}
 	}
 }
 

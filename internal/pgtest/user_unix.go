@@ -36,8 +36,11 @@ func own(dir string) error {
 	return nil
 }
 
-// stop makes a process wait until it is killed.
+// stop makes a process wait.
 func stop(pid int) error { return syscall.Kill(pid, syscall.SIGSTOP) }
+
+// proceed lets a stopped process go on.
+func proceed(pid int) error { return syscall.Kill(pid, syscall.SIGCONT) }
 
 // AsUser makes a command of root run as another user: PostgreSQL and what belongs to it
 // refuse to run as root.

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -171,7 +172,8 @@ func (c *conn) run(ctx context.Context, row func(statement int, values [][]byte)
 	return c.receive(row)
 }
 
-// watch makes the end of a context break the connection.
+// watch makes the end of a context break the connection. Its socket stays open, so that end can
+// see when the database has noticed.
 func (c *conn) watch(ctx context.Context) (done func()) {
 	if ctx.Done() == nil {
 		return func() {}
@@ -179,7 +181,7 @@ func (c *conn) watch(ctx context.Context) (done func()) {
 	stop := context.AfterFunc(ctx, func() { _ = c.net.SetDeadline(time.Unix(1, 0)) })
 	return func() {
 		if !stop() && c.broken == nil {
-			c.fail(context.Cause(ctx))
+			c.broken = &errBroken{context.Cause(ctx)}
 		}
 	}
 }
@@ -284,17 +286,49 @@ func (c *conn) fail(err error) {
 			err = fmt.Errorf("it was closed by the other side")
 		}
 		c.broken = &errBroken{err}
-		_ = c.net.Close()
+		c.hangUp()
 	}
 }
 
+// socket is what the connection, which may be one of TLS, sends over.
+func (c *conn) socket() net.Conn {
+	if t, ok := c.net.(*tls.Conn); ok {
+		return t.NetConn()
+	}
+	return c.net
+}
+
+// hangUp closes the socket without a word and without waiting, whatever the connection is doing:
+// the database ends its transaction.
+func (c *conn) hangUp() { _ = c.socket().Close() }
+
 // close says goodbye and closes the connection.
 func (c *conn) close() {
+	c.goodbye()
+	c.hangUp()
+}
+
+// goodbye makes the database end the connection.
+func (c *conn) goodbye() {
 	if c.broken == nil {
 		_ = c.net.SetWriteDeadline(clock.System().Now().Add(time.Second))
 		b, _ := (&pgproto3.Terminate{}).Encode(nil)
 		_, _ = c.net.Write(b)
 		c.broken = &errBroken{net.ErrClosed}
-		_ = c.net.Close()
 	}
+}
+
+// endTime is how long end waits for the database.
+const endTime = 3 * time.Second
+
+// end closes the connection, and waits for a moment until the database has ended it, too: in the
+// middle of a statement it looks for that from time to time (checkClient).
+func (c *conn) end() {
+	c.goodbye()
+	s := c.socket()
+	_ = s.SetDeadline(clock.System().Now().Add(endTime))
+	if w, ok := s.(interface{ CloseWrite() error }); ok && w.CloseWrite() == nil {
+		_, _ = io.Copy(io.Discard, s)
+	}
+	c.hangUp()
 }

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage/internal/kvshared"
 )
 
@@ -32,6 +32,7 @@ func (s *store) validate(ctx context.Context, c *pgconn.PgConn) error {
 	if floor == 0 {
 		return nil
 	}
+	_, _ = c.Exec(ctx, lockTimeout).ReadAll() // a database may refuse a setting
 	r := c.ExecParams(ctx, "select ver from "+quoted(s.opts.Schema)+".head", nil, nil, nil, nil).Read()
 	if r.Err != nil {
 		return r.Err
@@ -73,66 +74,60 @@ func (s *store) drop() {
 	s.turns.drop()
 }
 
-// tableTime is how long a commit waits for a lock before it finds out whether that is of a
-// table, and lockTime before it looks for a connection that has the lock of the head and does
-// nothing.
-const (
-	tableTime = 2 * time.Second
-	lockTime  = 9 * time.Second
-)
+// lockTime is how long a commit waits for the lock of the head before the next heartbeat looks
+// for a connection that has it and does nothing.
+const lockTime = 8 * time.Second
 
-// impatient looks after a connection that waits for a lock, until done is called.
+// waits are the connections that wait for the lock of the head, and since when.
+type waits struct {
+	mu    sync.Mutex
+	since map[uint32]time.Duration
+}
+
+// longest returns the connection that has waited for longest, and since when.
+func (w *waits) longest() (session uint32, since time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for s, at := range w.since {
+		if session == 0 || at < since {
+			session, since = s, at
+		}
+	}
+	return session, since
+}
+
+// impatient makes the heartbeats look after a connection that waits for the lock, until done is
+// called.
 func (s *store) impatient(session uint32) (done func()) {
-	waiting, end := context.WithCancel(s.life)
-	soon, endSoon := context.WithTimeout(waiting, tableTime)
-	stop := context.AfterFunc(soon, func() {
-		if !errors.Is(soon.Err(), context.DeadlineExceeded) {
-			return
-		}
-		if s.waitsForTable(session) {
-			s.yield()
-		}
-		select {
-		case <-clock.System().After(lockTime - tableTime):
-			s.dislodge(session)
-		case <-waiting.Done():
-		}
-	})
+	w := &s.waits
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.since == nil {
+		w.since = map[uint32]time.Duration{}
+	}
+	w.since[session] = s.members.now()
 	return func() {
-		stop()
-		endSoon()
-		end()
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.since, session)
 	}
 }
 
-// waitsForTable reports whether a connection waits for the lock of a table or index.
-func (s *store) waitsForTable(session uint32) (waits bool) {
-	ctx, end := context.WithTimeout(s.life, lifetime)
-	defer end()
-	c, err := s.dial(ctx)
-	if err != nil {
-		return false
-	}
-	defer c.close()
-	c.simple(`select 1 from pg_locks where not granted and locktype = 'relation' and pid = ` + strconv.Itoa(int(session)))
-	err = c.run(ctx, func(int, [][]byte) error { waits = true; return nil })
-	return waits && err == nil
-}
+// dislodge is the end of a statement that ends connections of servers that have stopped in the
+// middle of what they had to say: they have been silent for longer than a server may be.
+const dislodge = ` and a.usename = current_user and a.wait_event = 'ClientRead' and greatest(a.state_change, a.query_start) < now() - interval '8 seconds'`
 
-// dislodge ends the connections that another one waits for, if their servers have
-// stopped in the middle of what they had to say. A database that does not tell them, or
-// forbids it, notices itself when these are gone.
-func (s *store) dislodge(waiting uint32) {
-	ctx, end := context.WithTimeout(s.life, lifetime)
-	defer end()
-	c, err := s.dial(ctx)
-	if err != nil {
-		return
+// dislodgeHead ends the connections that another one has waited for, if their servers have
+// stopped. A database that does not tell them, or forbids it, notices itself when these are gone.
+func (s *store) dislodgeHead(ctx context.Context, c *conn) error {
+	session, since := s.waits.longest()
+	if session == 0 || s.members.now()-since < lockTime {
+		return nil
 	}
-	defer c.close()
-	c.simple(`select pg_terminate_backend(a.pid) from pg_stat_activity a where a.pid = any(pg_blocking_pids(` + strconv.Itoa(int(waiting)) + `))
-		and a.usename = current_user and a.wait_event = 'ClientRead' and greatest(a.state_change, a.query_start) < now() - interval '8 seconds'`)
-	if err := c.run(ctx, nil); err == nil {
+	c.simple(`select pg_terminate_backend(a.pid) from pg_stat_activity a where a.pid = any(pg_blocking_pids(` + strconv.Itoa(int(session)) + `))` + dislodge)
+	n, err := c.count(ctx)
+	if n > 0 {
 		s.opts.Logger("storage: a commit has waited for %v for the lock of another server", lockTime)
 	}
+	return err
 }

@@ -22,14 +22,17 @@ func (s *store) Hold(ctx context.Context, catalog int64) (kvshared.Snapshot, err
 
 // hold begins the transaction of a state that is kept. With an error, what it returns
 // must be closed unless it is nil.
-func (s *store) hold(ctx context.Context, v *view) (*view, error) {
-	select {
-	case s.holds <- struct{}{}:
-	default:
-		return nil, storage.ErrManySnapshots
-	}
+func (s *store) hold(ctx context.Context, v *view) (_ *view, err error) {
 	v.s, v.from, v.held = s, s.pool, true
-	_, err := v.Read(ctx, &kvshared.Request{})
+	switch v.l, err = s.pool.hold(ctx); {
+	case errors.Is(err, storage.ErrManySnapshots):
+		return nil, err
+	case err != nil:
+		v.l, v.lost = lease{}, true
+		return v, s.explain(ctx, err)
+	}
+	s.held.add(v.l.conn)
+	_, err = v.Read(ctx, &kvshared.Request{})
 	return v, err
 }
 

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -36,6 +37,7 @@ type members struct {
 	freed   atomic.Bool   // transactions have ended whose writes others may wait for
 	seen    int64         // the version of the last refresh; only the goroutine of the beats uses it, and timed
 	timed   time.Duration // when the database's time was measured last
+	lookout lookout       // only the goroutine of the beats uses it
 	failure atomic.Value  // failed: why the last beat that failed did
 
 	mu     sync.Mutex
@@ -71,6 +73,12 @@ func (m *members) run() {
 		if err == nil {
 			err = m.heartbeat(ctx, c)
 		}
+		if c != nil && isLockTimeout(err) {
+			if waitedForTable(err) {
+				m.lookout.asked, m.lookout.waits = true, "this one"
+			}
+			err = errors.Join(err, m.lookOut(ctx, c))
+		}
 		if err == nil && m.now() > swept+sweepBeats*beat {
 			swept = m.now()
 			err = m.s.sweep(ctx, c)
@@ -83,7 +91,7 @@ func (m *members) run() {
 		if err != nil {
 			m.failure.Store(failed{err})
 		}
-		if away = err != nil; away && c != nil {
+		if away = err != nil; c != nil && away && (c.broken != nil || !isLockTimeout(err)) {
 			c.close()
 			c = nil
 		}
@@ -121,7 +129,9 @@ func (m *members) connect(ctx context.Context) (*conn, error) {
 	c.simple("listen " + quoted(m.channel))
 	err = c.run(ctx, nil)
 	m.notifies.Store(err == nil)
+	m.lookout.learn(ctx, c)
 	if c.broken != nil { // also if the context has ended right behind the answer
+		c.close()
 		return nil, c.broken
 	}
 	return c, nil
@@ -141,6 +151,7 @@ func (m *members) heartbeat(ctx context.Context, c *conn) error {
 	c.queue(selectHead)
 	c.queue(changedStats, int8Value(m.seen))
 	c.queue(deadClaims)
+	m.lookout.ask(c, at)
 	var leased []string
 	var head kvshared.Head
 	var rows []kvshared.StatsRow
@@ -159,6 +170,8 @@ func (m *members) heartbeat(ctx context.Context, c *conn) error {
 			rows = append(rows, kvshared.StatsRow{Num: uint32(int64Of(v[0])), Version: int64Of(v[1]), Row: clone(v[2])})
 		case 6:
 			dead = int64Of(v[0])
+		case 7:
+			m.lookout.waits = string(v[0])
 		}
 		return nil
 	})
@@ -198,7 +211,7 @@ func (m *members) heartbeat(ctx context.Context, c *conn) error {
 	if m.sent.Swap(max(int64(at), 1)) == 0 {
 		close(m.started)
 	}
-	return nil
+	return m.lookOut(ctx, c)
 }
 
 // keepTime measures the database's time from time to time, and at once if a beat has

@@ -132,7 +132,6 @@ func (e *Engine) ClusterStats(ctx context.Context) (storage.ClusterStats, error)
 	st.Pool.Size += turns.Size
 	st.Pool.InUse += turns.InUse
 	st.Pool.Idle += turns.Idle
-	st.Pool.Held = int64(len(s.holds))
 	st.Pool.Waits, st.Pool.Beyond = s.metrics.waits.Load(), s.metrics.beyond.Load()
 	e.Counts(&st)
 	if st.Away != nil {
@@ -193,6 +192,6 @@ func (m *members) lists(ctx context.Context, st *storage.ClusterStats) error {
 func (p *pool) stats() (st storage.PoolStats) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	st.Size, st.InUse, st.Idle = int64(cap(p.room)), int64(len(p.room)), int64(len(p.idle))
+	st.Size, st.InUse, st.Idle, st.Held = int64(p.size), int64(p.used), int64(len(p.idle)), int64(p.holders)
 	return st
 }

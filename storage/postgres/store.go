@@ -21,10 +21,10 @@ import (
 type store struct {
 	opts    Options
 	config  *pgconn.Config
-	pool    *pool         // connections for reads
-	turns   *pool         // connections for commits
-	holds   chan struct{} // a token for each snapshot that is held, and each connection beyond the pool
-	held    held          // the connections of the snapshots
+	pool    *pool // connections for reads and snapshots
+	turns   *pool // connections for commits
+	held    held  // the connections of the snapshots
+	waits   waits // the connections that wait for the lock of the head
 	sizes   sizes
 	metrics metrics
 
@@ -53,9 +53,9 @@ func openStore(ctx context.Context, opts Options) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &store{opts: opts, config: config, id: uuid.NewString(), holds: make(chan struct{}, opts.Snapshots)}
-	s.pool = newPool(s.opts.PoolSize, s.holds, s.connect)
-	s.turns = newPool(1, nil, s.connectWriter)
+	s := &store{opts: opts, config: config, id: uuid.NewString()}
+	s.pool = newPool(opts.PoolSize, opts.Snapshots, s.connect)
+	s.turns = newPool(1, 0, s.connectWriter)
 	config.ValidateConnect = s.validate
 	s.pool.metrics, s.turns.metrics = &s.metrics, &s.metrics
 	s.members, s.time = newMembers(s), newClock(opts.Clock)
@@ -98,6 +98,10 @@ const planner = `set enable_seqscan = off; set enable_hashjoin = off; set enable
 // keepAlive makes the database notice that a server is gone without a word.
 const keepAlive = `set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3`
 
+// checkClient makes the database notice in the middle of a statement that nobody waits for it any
+// more.
+const checkClient = `set client_connection_check_interval = '100ms'`
+
 // lockTimeout and writerLockTimeout are how long a statement waits for a lock. A reader waits
 // only if somebody wants a table for himself; a writer also for the head, as long as it takes to
 // find out that whoever has it is gone (lockTime).
@@ -139,10 +143,14 @@ func (s *store) connectWriter(ctx context.Context) (*conn, error) {
 		c.query(sql)
 		_ = c.run(ctx, nil) // a database may refuse a setting
 		if c.broken != nil {
-			return nil, c.broken
+			break
 		}
 	}
-	return c, c.learnWhole(ctx)
+	if err := c.learnWhole(ctx); err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
 }
 
 // learnWhole finds out whether the statements of a trip are one transaction, also if it
@@ -165,7 +173,7 @@ func (c *conn) learnWhole(ctx context.Context) error {
 
 // settings sets what a database may not have.
 func (c *conn) settings(ctx context.Context) error {
-	for _, sql := range []string{planner, keepAlive, lockTimeout} {
+	for _, sql := range []string{planner, keepAlive, checkClient, lockTimeout} {
 		c.query(sql)
 		_ = c.run(ctx, nil) // a database may refuse a setting
 		if c.broken != nil {
@@ -191,17 +199,17 @@ func (s *store) explain(ctx context.Context, err error) error {
 	var connect *pgconn.ConnectError
 	switch {
 	case errors.As(err, &pe):
-		switch pe.Code {
-		case lockNotAvailable:
-			if pe.Where == "" { // of a table; that of a row says which
+		switch class := pe.Code[:min(2, len(pe.Code))]; {
+		case pe.Code == lockNotAvailable:
+			if waitedForTable(err) {
 				s.yield()
 			}
 			return fmt.Errorf("%w: somebody outside keeps a lock: %w", storage.ErrUnavailable, err)
-		case "40001", "40P01":
+		case pe.Code == "40001", pe.Code == "40P01":
 			return fmt.Errorf("%w: %w", kvshared.ErrAgain, err)
-		case "53100":
+		case pe.Code == "53100":
 			return fmt.Errorf("%w: %w", syscall.ENOSPC, err)
-		case "53300", "57P01", "57P02", "57P03", "25006":
+		case class == "53", class == "57", pe.Code == "25006": // want of resources, somebody's intervention
 			return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 		}
 	case errors.As(err, &broken), errors.As(err, &connect):

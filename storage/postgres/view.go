@@ -64,17 +64,9 @@ func (v *view) Read(ctx context.Context, r *kvshared.Request) (*kvshared.Reply, 
 // begin makes the first round trip, which chooses the state.
 func (v *view) begin(ctx context.Context, r *kvshared.Request) (reply *kvshared.Reply, err error) {
 	if v.l.conn == nil {
-		if v.held {
-			v.l, err = v.s.pool.extra(ctx)
-		} else {
-			v.l, err = v.from.get(ctx)
-		}
-		if err != nil {
-			v.lost = true
+		if v.l, err = v.from.get(ctx); err != nil {
+			v.l, v.lost = lease{}, true
 			return nil, v.s.explain(ctx, err)
-		}
-		if v.held {
-			v.s.held.add(v.l.conn)
 		}
 	}
 	floor := v.s.newest.Load()
@@ -209,7 +201,6 @@ func (v *view) Close() {
 	v.ended = true
 	if v.held {
 		v.s.held.remove(v.l.conn)
-		<-v.s.holds
 	}
 	v.giveBack()
 	if v.number != 0 {

@@ -4,6 +4,7 @@ package crash
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -32,6 +33,8 @@ type bank struct {
 	done     [kinds]atomic.Int64 // operations that were acknowledged
 	unknown  atomic.Int64        // operations that failed although they may have happened
 	reported atomic.Bool
+	expected atomic.Int64 // code of an error that clients may get at present
+	met      met          // what clients have met of late
 
 	mu      sync.Mutex
 	acked   map[string]time.Time // marks of what was acknowledged
@@ -133,10 +136,13 @@ func (l *bank) repeat(client int, op func(client, n int, rnd *rand.Rand) error) 
 	rnd := rand.New(rand.NewPCG(uint64(client), uint64(time.Now().UnixNano())))
 	l.wg.Go(func() {
 		for n := 0; l.ctx.Err() == nil; n++ {
-			if err := op(client, n, rnd); err != nil && l.ctx.Err() == nil {
+			begun := time.Now()
+			err := op(client, n, rnd)
+			if err != nil && l.ctx.Err() == nil {
 				l.unknown.Add(1)
 				l.report(err)
 			}
+			l.met.note(time.Since(begun), err)
 			select {
 			case <-time.After(time.Duration(l.rest.Load())):
 			case <-l.ctx.Done():
@@ -147,6 +153,10 @@ func (l *bank) repeat(client int, op func(client, n int, rnd *rand.Rand) error) 
 
 // report fails the test for an error that clients must not see.
 func (l *bank) report(err error) {
+	var server mongo.ServerError
+	if code := int(l.expected.Load()); code != 0 && errors.As(err, &server) && server.HasErrorCode(code) {
+		return
+	}
 	if !passing(err) && !l.reported.Swap(true) {
 		l.Errorf("a client got an error that it need not expect: %v", err)
 	}

@@ -19,10 +19,20 @@ type proxy struct {
 	to      string
 	refuses bool
 	delay   time.Duration // delay of each piece of data
+	loses   direction     // what gets lost without a word
 	held    chan struct{} // while nothing gets through: closed at its end
 	tears   int           // how many pieces of data get through by half, before the connection ends
 	conns   map[net.Conn]bool
 }
+
+// direction is one of the two in which a connection carries data.
+type direction int
+
+const (
+	neither direction = iota
+	requests
+	answers
+)
 
 func newProxy(tb testing.TB, to string) *proxy {
 	tb.Helper()
@@ -67,8 +77,8 @@ func (p *proxy) serve(c net.Conn, to string) {
 	p.conns[c], p.conns[db] = true, true
 	p.mu.Unlock()
 	var wg sync.WaitGroup
-	wg.Go(func() { p.pass(c, db) })
-	wg.Go(func() { p.pass(db, c) })
+	wg.Go(func() { p.pass(c, db, requests) })
+	wg.Go(func() { p.pass(db, c, answers) })
 	wg.Wait()
 	p.mu.Lock()
 	delete(p.conns, c)
@@ -77,16 +87,19 @@ func (p *proxy) serve(c net.Conn, to string) {
 }
 
 // pass copies what comes from one side.
-func (p *proxy) pass(from, to net.Conn) {
+func (p *proxy) pass(from, to net.Conn, way direction) {
 	defer from.Close()
 	defer to.Close()
 	b := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(b)
 		if n > 0 {
-			torn := p.wait()
+			torn, lost := p.wait(way)
 			if torn {
 				n /= 2
+			}
+			if lost {
+				continue
 			}
 			if _, err := to.Write(b[:n]); err != nil || torn {
 				return
@@ -99,9 +112,10 @@ func (p *proxy) pass(from, to net.Conn) {
 }
 
 // wait is what happens to data before they get through. It reports whether only half of
-// them may.
-func (p *proxy) wait() (torn bool) {
+// them may, or none.
+func (p *proxy) wait(way direction) (torn, lost bool) {
 	p.mu.Lock()
+	lost = way == p.loses
 	delay, held := p.delay, p.held
 	if torn = p.tears > 0; torn {
 		p.tears--
@@ -113,7 +127,18 @@ func (p *proxy) wait() (torn bool) {
 	if held != nil {
 		<-held
 	}
-	return torn
+	return torn, lost
+}
+
+// lose makes everything get lost that goes one way, without a word to either side; with neither,
+// everything gets through again. The connections that have lost something end then.
+func (p *proxy) lose(way direction) {
+	p.mu.Lock()
+	p.loses = way
+	p.mu.Unlock()
+	if way == neither {
+		p.cut()
+	}
 }
 
 // tear ends connections in the middle of what they carry.

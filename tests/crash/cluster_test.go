@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,6 +27,7 @@ import (
 type cluster struct {
 	testing.TB
 	args    []string
+	uris    [3]string // of the database as each server reaches it, if they differ
 	addrs   [3]string
 	servers [3]*proc.Server
 }
@@ -44,7 +46,9 @@ func newCluster(tb testing.TB, uri string, args ...string) *cluster {
 // clusterOver is a cluster whose servers have not been started.
 func clusterOver(tb testing.TB, uri string, args ...string) *cluster {
 	tb.Helper()
-	uri = pgtest.With(uri, "schema", pgtest.Schema(tb.TempDir()))
+	if !strings.Contains(uri, "schema=") {
+		uri = pgtest.With(uri, "schema", pgtest.Schema(tb.TempDir()))
+	}
 	c := &cluster{TB: tb, args: append([]string{"--storageEngine", "postgres", "--storageURI", uri}, args...)}
 	for i := range c.addrs {
 		c.addrs[i] = fmt.Sprintf("127.0.0.1:%d", freeport.For(tb))
@@ -67,7 +71,11 @@ func needsCluster(t *testing.T) {
 func (c *cluster) start(i int) {
 	c.Helper()
 	_, port, _ := net.SplitHostPort(c.addrs[i])
-	c.servers[i] = start(c, c.TempDir(), append([]string{"--port", port}, c.args...)...)
+	args := append([]string{"--port", port}, c.args...)
+	if c.uris[i] != "" {
+		args[slices.Index(args, "--storageURI")+1] = c.uris[i]
+	}
+	c.servers[i] = start(c, c.TempDir(), args...)
 }
 
 // kill ends a server without notice.
@@ -94,10 +102,6 @@ func (c *cluster) only(i int, opts ...*options.ClientOptions) *mongo.Client {
 	return c.connect(c.addrs[i], opts...)
 }
 
-// patience is how long an operation of a client may take, on a busy machine and while
-// servers and the database are away.
-const patience = 60 * time.Second
-
 func (c *cluster) connect(hosts string, opts ...*options.ClientOptions) *mongo.Client {
 	c.Helper()
 	o := options.Client().ApplyURI("mongodb://" + hosts).SetTimeout(patience).SetConnectTimeout(3 * time.Second).SetHeartbeatInterval(500 * time.Millisecond)
@@ -122,19 +126,6 @@ func (c *cluster) raw(i int) *client {
 	}
 	c.Cleanup(func() { _ = conn.Close() })
 	return conn
-}
-
-// eventually waits until something holds.
-func eventually(tb testing.TB, what string, holds func() bool) time.Duration {
-	tb.Helper()
-	begun := time.Now()
-	for !holds() {
-		if time.Since(begun) > patience {
-			tb.Fatalf("not within %v: %s", patience, what)
-		}
-		proc.Pause(10 * time.Millisecond)
-	}
-	return time.Since(begun)
 }
 
 // passing reports whether an error is one that applications meet when servers fail, and

@@ -187,6 +187,9 @@ func (c *listClient) append(conn *client, x *history.Txn, k int) error {
 // notYetInitialized is what a server answers while it opens its data.
 const notYetInitialized = 94
 
+// outOfDiskSpace is the code of a write for which there is no room.
+const outOfDiskSpace = 14031
+
 // commit sends the commit, for the first time or again.
 func (c *listClient) commit(conn *client, x *history.Txn) error {
 	command := c.in(false, "commitTransaction", value.Int32(1), "$db", value.String("admin"))
@@ -201,7 +204,7 @@ func (c *listClient) commit(conn *client, x *history.Txn) error {
 		return err // the outcome is not known
 	case errors.Is(err, errRefused):
 		x.Outcome = history.Aborted
-		if code := reply.Lookup("code").Int32(); !slices.Contains([]int32{112, 251}, code) {
+		if code := reply.Lookup("code").Int32(); !slices.Contains([]int32{112, 251, outOfDiskSpace}, code) {
 			c.err = fmt.Errorf("the commit of %d: %w", x.ID, err)
 		}
 	}

@@ -144,3 +144,20 @@ func (c *client) all(tb testing.TB, coll string) []value.Doc {
 	}
 	return docs
 }
+
+// patience is how long an operation of a client may take, on a busy machine and while
+// servers and the database are away.
+const patience = 60 * time.Second
+
+// eventually waits until something holds.
+func eventually(tb testing.TB, what string, holds func() bool) time.Duration {
+	tb.Helper()
+	begun := time.Now()
+	for !holds() {
+		if time.Since(begun) > patience {
+			tb.Fatalf("not within %v: %s", patience, what)
+		}
+		proc.Pause(10 * time.Millisecond)
+	}
+	return time.Since(begun)
+}
