@@ -21,6 +21,7 @@ import (
 type store struct {
 	opts    Options
 	config  *pgconn.Config
+	hosts   hosts
 	pool    *pool         // connections for reads
 	turns   *pool         // connections for commits
 	holds   chan struct{} // a token for each snapshot that is held, and each connection beyond the pool
