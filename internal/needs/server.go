@@ -42,8 +42,9 @@ func keptServer(root string) (string, error) {
 	return kept, build(root, kept)
 }
 
-func build(root, path string) error {
-	cmd := exec.Command("go", "build", "-o", path, "./cmd/duskdb")
+func build(root, path string, flags ...string) error {
+	args := append([]string{"build", "-o", path}, flags...)
+	cmd := exec.Command("go", append(args, "./cmd/duskdb")...)
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, out)

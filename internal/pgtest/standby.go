@@ -148,6 +148,14 @@ func (s *Server) query(sql string) (rows int, err error) {
 // first process is stopped before and ends last: PostgreSQL's others go on for a moment
 // when it is gone, and show commits that wait for a standby. Launch starts the server again.
 func (s *Server) Crash() error {
+	if err := s.killProcesses(); err != nil {
+		return err
+	}
+	s.Kill()
+	return s.awaitEnd()
+}
+
+func (s *Server) killProcesses() error {
 	b, err := os.ReadFile(filepath.Join(s.data(), "postmaster.pid"))
 	if err != nil {
 		return err
@@ -165,10 +173,10 @@ func (s *Server) Crash() error {
 			_ = kill(pid) // it may have ended
 		}
 	}
-	if err := kill(first); err != nil {
-		return err
-	}
-	s.Kill()
+	return kill(first)
+}
+
+func (s *Server) awaitEnd() error {
 	for begun := clock.System().Now(); len(s.processes()) > 0; {
 		if clock.System().Now().Sub(begun) > standbyTime {
 			return fmt.Errorf("processes of PostgreSQL are left after %v", standbyTime)

@@ -45,8 +45,11 @@ func proceed(pid int) error { return syscall.Kill(pid, syscall.SIGCONT) }
 // AsUser makes a command of root run as another user: PostgreSQL and what belongs to it
 // refuse to run as root.
 func AsUser(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	setGroup(cmd)
 	if uid, gid, ok := unprivileged(); ok {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid), NoSetGroups: true}
 	}
 }
+
+// setGroup keeps signals of the terminal from a command.
+func setGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }

@@ -32,6 +32,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/duskdb/duskdb/clock"
 )
 
 func main() {
@@ -133,11 +135,11 @@ func (r *release) make() error {
 	}
 	for i, p := range all {
 		fmt.Printf("building %d of %d, for %s", i+1, len(all), p)
-		began := time.Now()
+		began := clock.System().Now()
 		if built[p], err = r.build(p, filepath.Join(work, p.String()+p.exe())); err != nil {
 			return err
 		}
-		fmt.Printf(": %v\n", time.Since(began).Round(time.Second))
+		fmt.Printf(": %v\n", clock.System().Now().Sub(began).Round(time.Second))
 		if p == own {
 			if r.docs, err = r.describe(built[p].path); err != nil {
 				return err

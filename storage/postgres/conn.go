@@ -49,8 +49,8 @@ func (e *errBroken) Error() string {
 func (e *errBroken) Unwrap() error { return e.cause }
 
 // dial connects and prepares the statements.
-func dial(ctx context.Context, config *pgconn.Config) (*conn, error) {
-	pg, err := pgconn.ConnectConfig(ctx, config)
+func dial(ctx context.Context, to *hosts, config *pgconn.Config) (*conn, error) {
+	pg, err := to.connect(ctx, config)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func dial(ctx context.Context, config *pgconn.Config) (*conn, error) {
 // dial connects, and chooses the schema. It is not a parameter of the connection:
 // poolers refuse those that they do not know, or ignore them.
 func (s *store) dial(ctx context.Context) (*conn, error) {
-	c, err := dial(ctx, s.config)
+	c, err := dial(ctx, &s.hosts, s.config)
 	if err != nil {
 		return nil, err
 	}

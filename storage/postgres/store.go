@@ -21,6 +21,7 @@ import (
 type store struct {
 	opts    Options
 	config  *pgconn.Config
+	hosts   hosts
 	pool    *pool // connections for reads and snapshots
 	turns   *pool // connections for commits
 	held    held  // the connections of the snapshots

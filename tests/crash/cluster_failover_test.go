@@ -3,6 +3,7 @@
 package crash
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -77,4 +78,26 @@ func failOver(t *testing.T, from, to *pgtest.Server) {
 	if err := to.Promote(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestClusterSilentPrimary: the machine of the primary database loses its power, so that its
+// address, the first one of the URI, is silent from then on. The synchronous standby is promoted.
+func TestClusterSilentPrimary(t *testing.T) {
+	needsCluster(t)
+	t.Parallel()
+	first := pgtest.Own(t)
+	second := first.Standby(t)
+	p := newProxy(t, first.Address())
+	l := newBank(newCluster(t, strings.Replace(pgtest.URIs(first, second), first.Address(), p.Addr().String(), 1)))
+	l.run()
+	l.progress("the start")
+	p.vanish()
+	if err := second.Promote(); err != nil {
+		t.Fatal(err)
+	}
+	l.progress("the primary became silent")
+	l.kill(0)
+	l.start(0)
+	l.progress("a server started anew")
+	l.end()
 }

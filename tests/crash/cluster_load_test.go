@@ -29,6 +29,8 @@ type bank struct {
 	stop   context.CancelFunc
 	wg     sync.WaitGroup
 	rest   atomic.Int64 // between the operations of a client
+	waits  waits
+	strict atomic.Bool // no operation that drivers repeat may fail
 
 	done     [kinds]atomic.Int64 // operations that were acknowledged
 	unknown  atomic.Int64        // operations that failed although they may have happened
@@ -64,9 +66,9 @@ const (
 )
 
 // newBank prepares the data.
-func newBank(c *cluster) *bank {
+func newBank(c *cluster, opts ...*options.ClientOptions) *bank {
 	c.Helper()
-	l := &bank{cluster: c, client: c.client(), acked: map[string]time.Time{}, answers: map[string]bool{}}
+	l := &bank{cluster: c, client: c.client(opts...), acked: map[string]time.Time{}, answers: map[string]bool{}}
 	l.db = l.client.Database("load")
 	l.calm(false)
 	l.queue.until = map[int64][]lockTime{}
@@ -138,7 +140,9 @@ func (l *bank) repeat(client int, op func(client, n int, rnd *rand.Rand) error) 
 		for n := 0; l.ctx.Err() == nil; n++ {
 			begun := time.Now()
 			err := op(client, n, rnd)
-			if err != nil && l.ctx.Err() == nil {
+			if err == nil {
+				l.waits.success(client)
+			} else if l.ctx.Err() == nil {
 				l.unknown.Add(1)
 				l.report(err)
 			}
@@ -157,10 +161,16 @@ func (l *bank) report(err error) {
 	if code := int(l.expected.Load()); code != 0 && errors.As(err, &server) && server.HasErrorCode(code) {
 		return
 	}
-	if !passing(err) && !l.reported.Swap(true) {
+	refused := l.strict.Load() && !errors.As(err, new(unrepeated)) && !poolCleared(err)
+	if (refused || !passing(err)) && !l.reported.Swap(true) {
 		l.Errorf("a client got an error that it need not expect: %v", err)
 	}
 }
+
+// unrepeated is the error of a command that drivers do not repeat.
+type unrepeated struct{ error }
+
+func (u unrepeated) Unwrap() error { return u.error }
 
 func (l *bank) acknowledge(kind int, mark string) {
 	l.mu.Lock()

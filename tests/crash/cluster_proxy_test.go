@@ -18,6 +18,7 @@ type proxy struct {
 	mu      sync.Mutex
 	to      string
 	refuses bool
+	silent  bool          // new connections get no answer
 	delay   time.Duration // delay of each piece of data
 	loses   direction     // what gets lost without a word
 	held    chan struct{} // while nothing gets through: closed at its end
@@ -57,8 +58,14 @@ func (p *proxy) accept() {
 			return
 		}
 		p.mu.Lock()
-		to, refuses := p.to, p.refuses
+		to, refuses, silent := p.to, p.refuses, p.silent
+		if silent {
+			p.conns[c] = true
+		}
 		p.mu.Unlock()
+		if silent {
+			continue
+		}
 		if refuses {
 			_ = c.Close()
 			continue
@@ -194,4 +201,15 @@ func (p *proxy) lead(to string) {
 	p.to = to
 	p.mu.Unlock()
 	p.cut()
+}
+
+// vanish makes the database a machine that has lost its power: nothing gets through, new
+// connections get no answer, and those that there are end when the systems of the servers give
+// them up.
+func (p *proxy) vanish() {
+	p.mu.Lock()
+	p.silent = true
+	p.mu.Unlock()
+	p.hold(true)
+	time.AfterFunc(11*time.Second, p.cut)
 }

@@ -140,7 +140,7 @@ var imports = map[string]string{
 	// The programs.
 	"cmd/*":                "clock internal/commandline internal/editdistance internal/freeport internal/mongoerr internal/plain server/* servertest internal/transfer value wire",
 	"internal/commandline": "internal/editdistance",
-	"internal/release":     "",
+	"internal/release":     "clock",
 	"internal/transfer":    "internal/reserved value wire",
 
 	// Tests, and what they use.
