@@ -27,7 +27,7 @@ import (
 type cluster struct {
 	testing.TB
 	args     []string
-	uris     [3]string // of the database as each server reaches it, if they differ
+	uris     [3]string // addresses of the database for each server, if they differ
 	addrs    [3]string
 	servers  [3]*proc.Server
 	programs [3]string // paths of other programs than that of the tests
