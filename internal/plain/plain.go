@@ -7,7 +7,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -62,8 +61,6 @@ func say(err error) string {
 		return lookup(e)
 	case *net.AddrError:
 		return fmt.Sprintf("%q is no address with a port: %s", e.Addr, e.Err)
-	case *json.SyntaxError:
-		return fmt.Sprintf("character %d is not as JSON has it", e.Offset)
 	case *url.Error: // its URL may have a password
 		return Text(e.Err)
 	case *strconv.NumError:

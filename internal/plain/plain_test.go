@@ -30,7 +30,7 @@ func TestText(t *testing.T) {
 		{fmt.Errorf("the key: %w", missing), "the key: /does/not/exist: no such file or directory"},
 		{errors.Join(missing, errors.New("b")), "/does/not/exist: no such file or directory\nb"},
 		{fmt.Errorf("a: %w", fmt.Errorf("b: %w", number)), `a: b: "x" is no number`},
-		{json.Unmarshal([]byte("{a: 1}"), new(any)), "character 2 is not as JSON has it"},
+		{json.Unmarshal([]byte("{a: 1}"), new(any)), "invalid character 'a' looking for beginning of object key string"},
 		{badURL, `invalid port ":port" after host`},
 		{refused, "no server answers at 127.0.0.1:1: connection refused"},
 		{&net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Name: "nosuch", IsNotFound: true}}, "the host name nosuch is unknown"},
