@@ -17,6 +17,8 @@ import (
 // console at three widths in both colours. It runs only by
 //
 //	DUSKDB_CLIENTS=1 DUSKDB_CONSOLE_PICTURES=1 go test ./compat_tests -run TestConsolePictures
+//
+// With names of pages in place of 1, such as overview,queue, it makes theirs alone.
 func TestConsolePictures(t *testing.T) {
 	if os.Getenv("DUSKDB_CONSOLE_PICTURES") == "" {
 		t.Skip("makes the pictures of the documentation only if DUSKDB_CONSOLE_PICTURES is set")

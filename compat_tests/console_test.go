@@ -42,11 +42,15 @@ func TestConsoleFormat(t *testing.T) {
 	}
 }
 
+// consoleLimit is the limit of a script, which opens each page several times on a machine where
+// other tests run.
+const consoleLimit = 5 * time.Minute
+
 // consolePages is what the scripts of the console's tests need.
 func consolePages(t *testing.T, script string, env ...string) client {
 	t.Helper()
 	needs.Client(t, "node", "npm")
-	return client{args: []string{"node", folder(t, "pages", script)}, env: append(env,
+	return client{args: []string{"node", folder(t, "pages", script)}, limit: consoleLimit, env: append(env,
 		"BROWSER="+browser(t), "PROFILE="+t.TempDir(), "HOME="+t.TempDir(), "PICTURES="+os.Getenv("DUSKDB_COMPAT_PICTURES"),
 		"NODE_PATH="+filepath.Join(pageClients.path(t), "node_modules"))}
 }
@@ -88,6 +92,14 @@ func TestConsoleAccess(t *testing.T) {
 	pages.reports(t)
 }
 
+// TestConsoleDocuments finds, reads and changes documents in the web console, lists the
+// collections without a policy, and creates collections by forms that show their commands.
+func TestConsoleDocuments(t *testing.T) {
+	t.Parallel()
+	s := start(t, "--test-clock", "--setParameter", "testClockStart=2026-01-01T00:00:00Z")
+	consolePages(t, "console_documents.js", "CONSOLE="+s.Console).reports(t)
+}
+
 // TestConsoleLoad measures in the browser what an update takes with ten thousand
 // collections, and while thousands of documents a second expire. An update must be as much
 // work as with a hundred collections.
@@ -101,6 +113,53 @@ func TestConsoleLoad(t *testing.T) {
 		pages.env = append(pages.env, name+"="+s.Console)
 	}
 	pages.reports(t)
+}
+
+// TestConsoleLarge looks at a collection of a million documents beside two hundred without a
+// policy: what a page asks for and draws must not grow with their number. Set
+// DUSKDB_CONSOLE_DOCUMENTS to another number of documents.
+func TestConsoleLarge(t *testing.T) {
+	t.Parallel()
+	documents := 1_000_000
+	if n, err := strconv.Atoi(os.Getenv("DUSKDB_CONSOLE_DOCUMENTS")); err == nil {
+		documents = n
+	}
+	pages := consolePages(t, "console_large.js", fmt.Sprintf("DOCUMENTS=%d", documents))
+	s := start(t, "--test-clock", "--setParameter", "testClockStart=2026-01-01T00:00:00Z")
+	pages.env = append(pages.env, "CONSOLE="+s.Console)
+	c := connect(t, s.URI)
+	fillLarge(t, c.Database("load").Collection("events"), documents)
+	for i := range 200 {
+		if _, err := c.Database("many").Collection(fmt.Sprintf("plain%d", i)).InsertOne(t.Context(), bson.D{{Key: "i", Value: i}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pages.reports(t)
+}
+
+// fillLarge makes a collection with a TTL index, and an index on the users of its documents.
+func fillLarge(t *testing.T, coll *mongo.Collection, documents int) {
+	t.Helper()
+	const batch = 10_000
+	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for from := 0; from < documents; from += batch {
+		docs := make([]any, 0, batch)
+		for i := from; i < min(from+batch, documents); i++ {
+			docs = append(docs, bson.D{{Key: "_id", Value: i}, {Key: "user", Value: fmt.Sprintf("user%d", i%5000)}, {Key: "total", Value: i % 977},
+				{Key: "touched", Value: begin.Add(time.Duration(i) * 100 * time.Millisecond)}})
+		}
+		if _, err := coll.InsertMany(t.Context(), docs, options.InsertMany().SetOrdered(false)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, index := range []mongo.IndexModel{
+		{Keys: bson.D{{Key: "touched", Value: 1}}, Options: options.Index().SetExpireAfterSeconds(3600)},
+		{Keys: bson.D{{Key: "user", Value: 1}}},
+	} {
+		if _, err := coll.Indexes().CreateOne(t.Context(), index); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // fillForecasts makes a number of collections with a TTL index; documents expire in all but

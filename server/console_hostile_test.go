@@ -264,3 +264,106 @@ func TestConsoleLargeRequests(t *testing.T) {
 	wg.Wait()
 	b.command(200, `"n":6`, "test", `{"count": "c"}`)
 }
+
+// A filter, sort or projection that somebody writes costs no more than the limits of a command:
+// depth, size and time are bounded before the work, and the server goes on.
+func TestConsoleBoundsFilters(t *testing.T) {
+	t.Parallel()
+	b := newBrowser(t, runServer(t, server.Config{ConsolePort: -1}))
+	b.command(200, `"ok":1`, "test", `{"aggregate": 1, "pipeline": [{"$documents": {"$map": {"input": {"$range": [0, 5000]}, "in": {"_id": "$$this", "a": {"$range": [0, 20]}}}}}, {"$out": "c"}], "cursor": {}}`)
+	many := func(part string, n int) string { return strings.TrimSuffix(strings.Repeat(part+",", n), ",") }
+	product := `{"$size": {"$filter": {"input": {"$range": [0, 1000000]}, "cond": {"$lt": ["$$this", 0]}}}}`
+	for name, query := range map[string]string{
+		"ends by its time":     `"filter": {"$expr": {"$gt": [` + product + `, 1]}}, "maxTimeMS": 200`,
+		"sorts by its time":    `"filter": {"$expr": {"$gte": [` + product + `, 0]}}, "sort": {"a": 1}, "maxTimeMS": 200`,
+		"projects by its time": `"projection": {"x": ` + product + `}, "limit": 5000, "maxTimeMS": 200`,
+	} {
+		b.command(200, `"code":50`, "test", `{"find": "c", `+query+`}`)
+		if strings.Contains(query, `"filter"`) && !strings.Contains(query, "sort") {
+			b.command(200, `"code":50`, "test", `{"count": "c", "query": `+strings.TrimSuffix(strings.TrimPrefix(query, `"filter": `), `, "maxTimeMS": 200`)+`, "maxTimeMS": 200}`)
+		}
+		t.Log(name)
+	}
+	for name, query := range map[string]string{
+		"many branches":      `"filter": {"$or": [` + many(`{"a": 1}`, 100_000) + `]}`,
+		"many values":        `"filter": {"a": {"$in": [` + many(`7`, 1_000_000) + `]}}`,
+		"nested negations":   `"filter": ` + strings.Repeat(`{"$nor": [`, 90) + `{"a": 1}` + strings.Repeat(`]}`, 90),
+		"nested expressions": `"filter": {"$expr": ` + strings.Repeat(`{"$not": [`, 90) + `true` + strings.Repeat(`]}`, 90) + `}`,
+		"a long pattern":     `"filter": {"s": {"$regex": "` + strings.Repeat("(a*)*", 5000) + `"}}`,
+		"a far page":         `"skip": 9007199254740991, "limit": 51`,
+		"a negative page":    `"skip": -1, "limit": 51`,
+		"a long name":        `"sort": {"` + strings.Repeat("n", 100_000) + `": 1}`,
+		"many sorts": `"sort": {` + func() (s string) {
+			for i := range 2000 {
+				s += fmt.Sprintf(`"f%d": 1,`, i)
+			}
+			return strings.TrimSuffix(s, ",")
+		}() + `}`,
+	} {
+		code, _, text := b.do("POST", "/api/command", `{"db": "test", "command": {"find": "c", `+query+`, "batchSize": 51, "singleBatch": true, "maxTimeMS": 5000}}`)
+		if code != 200 || len(text) > 1<<20 {
+			t.Errorf("%s: %d with %d bytes: %.200s", name, code, len(text), text)
+		}
+		b.command(200, `"ok":1`, "admin", `{"ping": 1}`)
+	}
+	for _, query := range []string{`"top": 1001, "without": true`, `"top": 0, "without": true`, `"without": true`, `"top": 1, "without": 7`, `"top": 1, "skip": -1, "without": true`} {
+		b.command(200, `"ok":0`, "admin", `{"expirationStats": 1, `+query+`}`)
+	}
+	b.command(200, `"ok":1`, "admin", `{"expirationStats": 1, "top": 1000, "skip": 9223372036854775807, "without": true, "search": "`+strings.Repeat("x", 1<<20)+`"}`)
+}
+
+// What the pages use to change documents and to list collections has the rights of the user,
+// and the protections of every call.
+func TestConsoleDocumentsNeedRights(t *testing.T) {
+	t.Parallel()
+	srv := consoleWithLogins(t)
+	root, reader := newBrowser(t, srv), newBrowser(t, srv)
+	if root.login("root", "secret") != 200 {
+		t.Fatal("login")
+	}
+	mustRun(t, connect(t, srv, rootCredential()), "admin", createReader())
+	for _, db := range []string{"shop", "secret"} {
+		root.command(200, `"n":1`, db, `{"insert": "plain", "documents": [{"_id": 1}]}`)
+	}
+	if reader.login("ann", "pw") != 200 {
+		t.Fatal("login of a reader")
+	}
+	changes := []string{
+		`{"update": "plain", "updates": [{"q": {"_id": 1, "$expr": {"$eq": ["$$ROOT", {"$literal": {"_id": 1}}]}}, "u": {"_id": 1, "forged": true}}]}`,
+		`{"delete": "plain", "deletes": [{"q": {"_id": 1}, "limit": 1}]}`,
+		`{"createIndexes": "plain", "indexes": [{"key": {"at": 1}, "name": "at_1", "expireAfterSeconds": 0}]}`,
+		`{"collMod": "plain", "documentTtl": {"default": 1}}`,
+		`{"create": "jobs", "messageQueue": {}}`,
+	}
+	for _, command := range changes {
+		reader.command(200, `"code":13`, "shop", command)
+		root.command(403, "another site", "shop", command, "Origin: http://evil.example")
+		root.command(403, "another site", "shop", command, "Sec-Fetch-Site: cross-site")
+		root.command(403, "X-CSRF-Token", "shop", command, "X-CSRF-Token: 00")
+		root.command(415, "application/json", "shop", command, "Content-Type: text/plain")
+	}
+	root.command(200, `"firstBatch":[{"_id":1}]`, "shop", `{"find": "plain"}`)
+	listing := `{"expirationStats": 1, "top": 10, "without": true}`
+	root.command(200, "secret.plain", "admin", listing)
+	body := reader.command(200, "shop.plain", "admin", listing)
+	if strings.Contains(body, "secret") || !strings.Contains(body, `"without":1`) {
+		t.Errorf("a reader of shop sees %s", body)
+	}
+	reader.command(200, `"code":13`, "secret", listing)
+	reader.command(200, `"actions":["`, "admin", `{"connectionStatus": 1, "showPrivileges": true}`)
+}
+
+// A console that only reads changes no document, whoever asks.
+func TestConsoleReadOnlyKeepsDocuments(t *testing.T) {
+	t.Parallel()
+	b := newBrowser(t, runServer(t, server.Config{ConsolePort: -1, ConsoleReadOnly: true}))
+	for _, command := range []string{
+		`{"update": "c", "updates": [{"q": {}, "u": {"a": 1}}]}`, `{"delete": "c", "deletes": [{"q": {}, "limit": 0}]}`,
+		`{"createIndexes": "c", "indexes": [{"key": {"at": 1}, "name": "at_1", "expireAfterSeconds": 0}]}`,
+		`{"collMod": "c", "documentTtl": "off"}`, `{"create": "c"}`, `{"create": "q", "messageQueue": {}}`, `{"drop": "c"}`,
+	} {
+		b.command(403, "read-only", "test", command)
+	}
+	b.command(200, `"ok":1`, "test", `{"find": "c", "filter": {"a": 1}, "projection": {"at": {"$meta": "expiresAt"}}}`)
+	b.command(200, `"without":0`, "admin", `{"expirationStats": 1, "top": 1, "without": true}`)
+}

@@ -30,6 +30,7 @@ type expirationStatsArgs struct {
 	Skip    *int64      `arg:"skip"`
 	Search  *string     `arg:"search"`
 	SortBy  *string     `arg:"sortBy"`
+	Without bool        `arg:"without"`
 }
 
 var expirationStatsSpec = args.New[expirationStatsArgs]("expirationStats")
@@ -180,6 +181,11 @@ func (f *forecasts) collections(tx storage.Tx, ns storage.Namespace, b *value.Bu
 			return found, err
 		}
 		switch {
+		case x == nil && f.top != nil && withoutPolicy(info):
+			if err := f.top.addWithout(tx, &expiring{info: info, ns: info.Namespace.DB + "." + name}); err != nil {
+				return found, err
+			}
+			f.horizon.Rest()
 		case x == nil:
 		case f.top != nil:
 			f.top.add(x)
@@ -197,7 +203,7 @@ func (f *forecasts) begin() {
 		f.dues = &ttl.DueList{Now: d.Now, Max: d.Max, Only: d.Only}
 	}
 	if t := f.top; t != nil {
-		t.collections, t.found, t.first, t.totals = 0, 0, nil, nil
+		t.collections, t.withoutPolicy, t.found, t.first, t.totals = 0, 0, 0, nil, nil
 	}
 }
 

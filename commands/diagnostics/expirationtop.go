@@ -3,10 +3,12 @@ package diagnostics
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/kernel"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/queue"
@@ -23,10 +25,13 @@ type topForecast struct {
 	search      string // text that the names contain, in lower case
 	sizes       bool   // whether the order needs the sizes of all collections
 	compare     func(a, b *ranked) int
-	collections int
-	found       int
+	without     bool      // whether the page is of the collections without a policy
+	collections int       // number of collections with a policy
+	found       int       // number of collections whose names match
 	first       []*ranked // candidates for the page, unsorted, at most twice as many as needed
 	totals      []ttl.Forecast
+
+	withoutPolicy int // number of collections without a policy
 }
 
 // ranked is a collection with what its place depends on. The ends of locks and scheduled
@@ -60,20 +65,20 @@ var topOrders = map[string]func(a, b *ranked) int{
 // topOf reads the arguments of the short form; nil without it.
 func topOf(a *expirationStatsArgs, h ttl.Horizon) (*topForecast, error) {
 	if a.Top == nil {
-		if a.Skip != nil || a.Search != nil || a.SortBy != nil {
-			return nil, mongoerr.New(mongoerr.InvalidOptions, "skip, search and sortBy need top")
+		if a.Skip != nil || a.Search != nil || a.SortBy != nil || a.Without {
+			return nil, mongoerr.New(mongoerr.InvalidOptions, "skip, search, sortBy and without need top")
 		}
 		return nil, nil
 	}
 	if err := within("top", *a.Top, maxForecastTop); err != nil {
 		return nil, err
 	}
-	t := &topForecast{limit: int(*a.Top), compare: topOrders["nextDue"]}
+	t := &topForecast{limit: int(*a.Top), without: a.Without, compare: topOrders["nextDue"]}
 	if a.Skip != nil {
 		if *a.Skip < 0 {
 			return nil, mongoerr.Newf(mongoerr.BadValue, "skip must not be negative, but is %d", *a.Skip)
 		}
-		t.skip = int(*a.Skip)
+		t.skip = int(min(*a.Skip, math.MaxInt32)) // more than there are collections
 	}
 	if a.Search != nil {
 		t.search = strings.ToLower(*a.Search)
@@ -105,7 +110,44 @@ func (t *topForecast) add(x *expiring) {
 		}
 		f.Buckets = nil
 	}
-	if strings.Contains(strings.ToLower(x.ns), t.search) {
+	if !t.without {
+		t.match(r)
+	}
+}
+
+// addWithout counts a collection without a policy, and keeps it if it is wanted.
+func (t *topForecast) addWithout(tx storage.Tx, x *expiring) error {
+	t.withoutPolicy++
+	if !t.without {
+		return nil
+	}
+	if t.sizes {
+		coll, err := tx.Collection(x.info.Namespace)
+		if err != nil {
+			return err
+		}
+		if x.bytes, err = coll.Size(); err != nil {
+			return err
+		}
+	}
+	t.match(&ranked{expiring: x, never: true})
+	return nil
+}
+
+// withoutPolicy reports whether a collection could have a policy, but has none: documents of
+// views are those of others; system collections, and what has a $ in its name, are the server's.
+func withoutPolicy(info *storage.Info) bool {
+	m := catalog.Of(info)
+	if m.IsQueue || m.Rules != nil || m.Kind == catalog.View || m.Kind == catalog.TimeSeries {
+		return false
+	}
+	name := info.Namespace.Coll
+	return m.Kind == catalog.Buckets || !strings.HasPrefix(name, "system.") && !strings.Contains(name, "$")
+}
+
+// match keeps a collection if its name matches.
+func (t *topForecast) match(r *ranked) {
+	if strings.Contains(strings.ToLower(r.ns), t.search) {
 		t.found++
 		t.keep(r)
 	}
@@ -172,18 +214,34 @@ func resting(c *kernel.Call) func() {
 func (t *topForecast) appendCollections(tx storage.Tx, b *value.Builder) error {
 	t.trim()
 	for _, r := range t.first[min(t.skip, len(t.first)):] {
-		if !t.sizes {
-			coll, err := tx.Collection(r.info.Namespace)
-			if err != nil {
-				return err
-			}
-			if r.bytes, err = coll.Size(); err != nil {
-				return err
-			}
+		coll, err := tx.Collection(r.info.Namespace)
+		if err != nil {
+			return err
 		}
-		r.appendShort(b, r.within)
+		if r.bytes, err = coll.Size(); err != nil {
+			return err
+		}
+		if !t.without {
+			r.appendShort(b, r.within)
+			continue
+		}
+		n, err := coll.Count()
+		if err != nil {
+			return err
+		}
+		r.appendWithout(b, n)
 	}
 	return nil
+}
+
+// appendWithout writes the size of a collection without a policy, with the number of its
+// documents; a time series is stored in buckets, and their number says little.
+func (x *expiring) appendWithout(b *value.Builder, records int64) {
+	b.StartDocument("").String("ns", x.ns).Int64("bytes", x.bytes)
+	if catalog.Of(x.info).Kind != catalog.Buckets {
+		b.Int64("documents", records)
+	}
+	b.End()
 }
 
 // appendTotals writes the numbers of all collections, of those found, and of each policy.
@@ -191,7 +249,8 @@ func (t *topForecast) appendTotals(b *value.Builder, h ttl.Horizon) {
 	slices.SortFunc(t.totals, func(x, y ttl.Forecast) int {
 		return cmp.Or(cmp.Compare(x.Policy, y.Policy), cmp.Compare(x.Lane, y.Lane))
 	})
-	b.StartDocument("totals").Int64("collections", int64(t.collections)).Int64("found", int64(t.found))
+	b.StartDocument("totals").Int64("collections", int64(t.collections))
+	b.Int64("without", int64(t.withoutPolicy)).Int64("found", int64(t.found))
 	b.StartArray("policies")
 	for i := range t.totals {
 		b.StartDocument("")

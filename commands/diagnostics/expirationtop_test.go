@@ -41,12 +41,13 @@ func TestTopForecast(t *testing.T) {
 	t.Parallel()
 	h := forecastMany(t)
 	for args, want := range map[string]string{
-		`top: 3`:                "t0 sessions t1",
-		`top: 3, skip: 1`:       "sessions t1 t2",
-		`top: 9, skip: 11`:      "t10 t11 jobs idle",
-		`top: 5, skip: 99`:      "",
-		`top: 4, sortBy: "ns"`:  "idle jobs sessions t0",
-		`top: 3, sortBy: "due"`: "t11 t10 t9",
+		`top: 3`:                                     "t0 sessions t1",
+		`top: 3, skip: 1`:                            "sessions t1 t2",
+		`top: 9, skip: 11`:                           "t10 t11 jobs idle",
+		`top: 5, skip: 99`:                           "",
+		`top: 9, skip: 9223372036854775807`:          "",
+		`top: 4, sortBy: "ns"`:                       "idle jobs sessions t0",
+		`top: 3, sortBy: "due"`:                      "t11 t10 t9",
 		`top: 2, sortBy: "due", horizonSeconds: 240`: "t4 t3",
 		`top: 2, sortBy: "pending"`:                  "t11 t10",
 		`top: 2, sortBy: "overdue"`:                  "t0 idle",
@@ -84,6 +85,46 @@ func TestTopForecast(t *testing.T) {
 	want := "ttl  78 1: 60=2 120=3 180=4 240=5, documentTtl inherit 1 0:, documentTtl own 1 0: 60=1, messageQueue expiry 1 0:, messageQueue lock 0 0:, messageQueue schedule 1 0: 60=1"
 	if all := strings.Join(got, ", "); all != want {
 		t.Errorf("totals\n%s, want\n%s", all, want)
+	}
+}
+
+// The short form counts the collections without a policy, and lists them: what can have one but
+// has none, under the name that clients know.
+func TestTopForecastWithoutPolicy(t *testing.T) {
+	t.Parallel()
+	h := forecastMany(t)
+	h.OK(`{insert: "tokens", documents: [{a: 1}, {a: 2}]}`)
+	h.OK(`{insert: "large", documents: [{a: "` + strings.Repeat("x", 5000) + `"}]}`)
+	h.OK(`{create: "empty"}`)
+	h.OK(`{create: "v", viewOn: "tokens", pipeline: []}`)
+	h.OK(`{create: "weather", timeseries: {timeField: "t"}}`)
+	h.OK(`{create: "kept", timeseries: {timeField: "t"}, expireAfterSeconds: 60}`)
+	h.RunOn("config", harness.Relaxed(`{create: "mine"}`))
+	for args, want := range map[string]string{
+		`top: 9`:                    "empty large tokens weather",
+		`top: 2, skip: 1`:           "large tokens",
+		`top: 9, search: "TOK"`:     "tokens",
+		`top: 2, sortBy: "bytes"`:   "large tokens",
+		`top: 9, skip: 9`:           "",
+		`top: 2, sortBy: "nextDue"`: "empty large",
+	} {
+		if got := shownForecasts(h.OK(`{expirationStats: 1, without: true, ` + args + `}`)); got != want {
+			t.Errorf("%s: %q, want %q", args, got, want)
+		}
+	}
+	r := h.Admin(`{expirationStats: 1, top: 3, without: true, search: "t"}`)
+	totals := r.Lookup("totals").Doc()
+	if totals.Lookup("without").SafeInt64() != 4 || totals.Lookup("collections").SafeInt64() != 16 || totals.Lookup("found").SafeInt64() != 4 {
+		t.Errorf("totals %s", totals)
+	}
+	one := h.OK(`{expirationStats: 1, top: 1, without: true, search: "tokens"}`).Lookup("collections").Doc().Index(0).Doc()
+	if one.Lookup("documents").SafeInt64() != 2 || one.Lookup("bytes").SafeInt64() == 0 || one.Has("policies") {
+		t.Errorf("of tokens: %s", one)
+	}
+	h.OK(`{createIndexes: "tokens", indexes: [{key: {at: 1}, name: "at_1", expireAfterSeconds: 60}]}`)
+	h.OK(`{collMod: "empty", documentTtl: {default: 60}}`)
+	if r := h.OK(`{expirationStats: 1, top: 1, search: "tokens"}`); r.Lookup("totals").Doc().Lookup("without").SafeInt64() != 2 {
+		t.Errorf("with two policies more: %s", r)
 	}
 }
 

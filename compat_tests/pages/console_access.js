@@ -72,6 +72,14 @@ async function logins(page) {
     await page.page.evaluate(() => { location.hash = '#/'; });
     await says(page, 'main', 'shop.carts');
   });
+  await check('who may write is offered it', async () => {
+    await page.page.evaluate(() => { location.hash = '#/collection/shop/carts/"anna"'; });
+    await says(page, 'main', 'Why?');
+    const buttons = await page.page.$$eval('main button', all => all.map(b => b.innerText));
+    assert.deepEqual(buttons, ['Edit …', 'Delete …']);
+    await page.page.evaluate(() => { location.hash = '#/'; });
+    await says(page, 'main', 'shop.carts');
+  });
   await check('another tab logs in for itself', async () => {
     const second = await page.another();
     await second.page.goto(site, { waitUntil: 'load' });
@@ -254,6 +262,17 @@ async function reader(page) {
     assert.ok(!(await page.page.$eval('main', e => e.innerText)).includes('secret.plans'));
     await page.page.evaluate(() => { location.hash = '#/collection/shop/carts'; });
     await says(page, 'main', 'anna');
+    await page.whole();
+  });
+  await check('and is offered no changes', async () => {
+    const offered = () => page.page.$$eval('main button', all => all.map(b => b.innerText).filter(t => /Edit|Delete|Set|Create/.test(t)));
+    assert.deepEqual(await offered(), []);
+    for (const hash of ['#/collection/shop/carts/"anna"', '#/collections', '#/queues']) {
+      await page.page.evaluate(h => { location.hash = h; }, hash);
+      await page.page.waitForFunction(() => document.querySelector('main h1'));
+      await says(page, 'main', { '#/collections': 'Each collection has a policy', '#/queues': 'shop.orders' }[hash] ?? 'Why?');
+      assert.deepEqual(await offered(), [], hash);
+    }
     await page.whole();
   });
   await check('and cannot write', () => page.refused([403], async () => {

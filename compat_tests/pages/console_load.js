@@ -21,7 +21,7 @@ const text = list => `${list.length} updates: median ${quantile(list, 0.5).toFix
 // update updates the overview by one of its buttons, and waits until it is drawn.
 async function update(page, turn) {
   const before = (await measures(page, 'overview')).length;
-  await page.page.evaluate(name => [...document.querySelectorAll('main button')].find(b => b.innerText === name).click(), ['Day', 'Week', 'Hour'][turn % 3]);
+  await page.page.evaluate(name => [...document.querySelectorAll('button')].find(b => b.innerText === name).click(), ['Day', 'Week', 'Hour'][turn % 3]);
   await page.page.waitForFunction(n => performance.getEntriesByName('overview').length > n, {}, before);
 }
 

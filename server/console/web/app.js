@@ -2,6 +2,7 @@
 import { el, fill, state, post, greet, token, failure, button, admin, ms, say } from './lib.js';
 import { overview } from './overview.js';
 import { collection } from './collection.js';
+import { withoutPolicy } from './collections.js';
 import { queues } from './queues.js';
 import { queue } from './queue.js';
 import { live, moved } from './live.js';
@@ -10,7 +11,19 @@ import { tryIt } from './tryit.js';
 import { clockBar } from './clock.js';
 import { also } from './outlook.js';
 
-const pages = { '': overview, collection, queues, queue, live, moved, passes, try: tryIt };
+const pages = {
+  '': overview,
+  collection,
+  collections: withoutPolicy,
+  queues,
+  queue,
+  live,
+  moved,
+  passes,
+  try: tryIt,
+};
+// The pages that belong to a link though it does not name them.
+const within = { queue: 'queues', moved: 'live', collection: '', collections: '' };
 const links = [
   ['', 'Overview'],
   ['queues', 'Queues'],
@@ -96,13 +109,7 @@ async function show() {
             'a',
             {
               href: `#/${id}`,
-              'aria-current':
-                id === name ||
-                (id === 'queues' && name === 'queue') ||
-                (id === 'live' && name === 'moved') ||
-                (id === '' && name === 'collection')
-                  ? 'page'
-                  : undefined,
+              'aria-current': id === (within[name] ?? name) ? 'page' : undefined,
             },
             text,
           ),
@@ -124,6 +131,7 @@ addEventListener('pageshow', e => {
   if (e.persisted) show();
 });
 addEventListener('hashchange', () => {
+  for (const d of document.querySelectorAll('dialog')) d.close();
   fill(main, el('p', { class: 'muted' }, 'Loading …'));
   show();
   main.focus({ preventScroll: true });

@@ -18,20 +18,27 @@ function drawn(draw) {
 }
 
 // timeline makes a chart of what falls due; show(policies, from, horizon) changes it. What is
-// overdue is at its left.
+// overdue is at its left, and what the clock would pass is shaded while its slider is moved.
 export function timeline(n) {
   let policies = [],
     from = 0,
-    horizon = 1;
-  const box = drawn(width => drawTimeline(policies, from, horizon, n, width));
+    horizon = 1,
+    limit = 0; // the part of the horizon that the slider of the clock would pass
+  const box = drawn(width => drawTimeline(policies, from, horizon, limit, n, width));
   box.show = (p, f, h) => {
     [policies, from, horizon] = [p, f, h];
     box.redraw();
   };
+  addEventListener('slide', function slide(e) {
+    if (!box.isConnected && box.wasConnected) return removeEventListener('slide', slide);
+    box.wasConnected = box.isConnected;
+    limit = e.detail;
+    box.redraw();
+  });
   return box;
 }
 
-function drawTimeline(policies, from, horizon, n, W) {
+function drawTimeline(policies, from, horizon, limit, n, W) {
   const parts = W < 600 ? n / 2 : n,
     H = 170,
     left = 60,
@@ -71,6 +78,10 @@ function drawTimeline(policies, from, horizon, n, W) {
         y1: base - y(top * share),
         y2: base - y(top * share),
       }),
+    );
+  if (limit)
+    g.append(
+      el('rect', { class: 'f-gone', x: left, y: 0, width: limit * (W - left), height: base }),
     );
   g.append(el('line', { class: 'f-line', x1: 0, x2: W, y1: base, y2: base }));
   if (overdue)
@@ -156,8 +167,9 @@ export function spark(label) {
     const H = 56,
       top = Math.max(1e-9, ...values),
       low = Math.min(0, ...values),
-      n = Math.max(2, values.length);
-    const points = values.map(
+      all = values.length === 1 ? [...values, ...values] : values,
+      n = all.length;
+    const points = all.map(
       (v, i) =>
         `${((i / (n - 1)) * W).toFixed(1)} ${(H - 3 - ((v - low) / (top - low)) * (H - 8)).toFixed(1)}`,
     );
@@ -169,7 +181,8 @@ export function spark(label) {
       role: 'img',
       'aria-label': label,
     });
-    if (points.length > 1)
+    if (!n) g.append(el('text', { class: 'f-text', x: 0, y: H / 2 + 4 }, 'no data yet'));
+    else
       g.append(
         el('path', { class: 'area', d: `M0 ${H}L${points.join('L')}L${W} ${H}Z` }),
         el('path', { d: `M${points.join('L')}` }),
@@ -178,36 +191,6 @@ export function spark(label) {
   });
   box.show = v => {
     values = v;
-    box.redraw();
-  };
-  return box;
-}
-
-// ticks makes the marks above the slider of the clock: when something falls due.
-export function ticks() {
-  let marks = [],
-    limit = 0;
-  const box = drawn(W => {
-    const top = Math.max(1, ...marks.map(b => b.n)),
-      inset = 8; // half of the slider's thumb
-    const g = el('svg', { width: W, height: 22, viewBox: `0 0 ${W} 22`, 'aria-hidden': 'true' });
-    for (const b of marks) {
-      const h = 4 + (b.n / top) * 18;
-      g.append(
-        el('rect', {
-          class: b.at <= limit && limit ? 'gone' : '',
-          x: inset + b.at * (W - 2 * inset) - 2.5,
-          y: 22 - h,
-          width: 5,
-          height: h,
-          rx: 2,
-        }),
-      );
-    }
-    return g;
-  });
-  box.show = (m, l) => {
-    [marks, limit] = [m, l];
     box.redraw();
   };
   return box;

@@ -16,8 +16,7 @@ import {
   removes,
   short as shortText,
 } from './lib.js';
-import { horizons, outlook, short, watch, refresh, ensure, look, monitor } from './outlook.js';
-import { ticks as marksOf } from './charts.js';
+import { outlook, picker, short, watch, refresh, ensure, monitor } from './outlook.js';
 
 const bar = document.getElementById('clock');
 let dragged = false,
@@ -39,6 +38,10 @@ export function removedBy(r) {
 const removed = r =>
   removedBy(r) ? `removed or moved ${plural(removedBy(r), 'document')}` : 'removed nothing';
 
+// distance says how far the clock is from that of the system.
+const distance = millis =>
+  millis ? `${span(millis)} ${millis > 0 ? 'ahead of' : 'behind'} system time` : 'system time';
+
 export function clockBar() {
   if (!state.session.testClock || built) return;
   built = true;
@@ -57,8 +60,7 @@ export function clockBar() {
     'aria-label': 'Move the clock forward',
     'aria-describedby': 'clock-preview',
   });
-  const ticks = marksOf(),
-    marks = el('div', { class: 'marks', 'aria-hidden': 'true' });
+  const marks = el('div', { class: 'marks', 'aria-hidden': 'true' });
   const jumpButton = button('Jump', () => jump(at()), { class: 'primary', hidden: true });
   const cancel = button(
     'Cancel',
@@ -71,11 +73,6 @@ export function clockBar() {
   const freeze = button('Freeze', async () => {
     show(await admin({ testClock: 1, freeze: !frozen }));
   });
-  const select = el(
-    'select',
-    { 'aria-label': 'Length of the slider', onchange: e => look(Number(e.target.value)) },
-    horizons.map(([s, , t]) => el('option', { value: s }, t)),
-  );
   const at = () => Math.round((Number(slider.value) / 1000) * outlook.seconds * 1000);
   const readOnly = state.session.readOnly;
 
@@ -84,7 +81,7 @@ export function clockBar() {
     frozen = r.frozen;
     time.textContent = iso(Math.floor(state.now / 1000) * 1000);
     time.setAttribute('datetime', new Date(state.now).toISOString());
-    offset.textContent = `${frozen ? 'frozen, ' : ''}${num(r.offsetMillis) ? `${span(num(r.offsetMillis))} ${num(r.offsetMillis) > 0 ? 'ahead of' : 'behind'} the system` : 'as the system'}`;
+    offset.textContent = `${frozen ? 'frozen, ' : ''}${distance(num(r.offsetMillis))}`;
     freeze.textContent = frozen ? 'Resume' : 'Freeze';
     freeze.setAttribute('aria-pressed', String(frozen));
   };
@@ -168,16 +165,9 @@ export function clockBar() {
     );
   }
 
-  let buckets = [];
-  const paint = () => ticks.show(buckets, Number(slider.value) / 1000);
+  const paint = () =>
+    dispatchEvent(new CustomEvent('slide', { detail: Number(slider.value) / 1000 }));
   function draw(f) {
-    const sums = new Map();
-    for (const p of f.totals.policies.filter(removes))
-      for (const b of p.histogram) {
-        const x = (ms(b.until) - ms(f.now)) / f.seconds / 1000;
-        sums.set(x, (sums.get(x) ?? 0) + num(b.count));
-      }
-    buckets = [...sums].map(([x, n]) => ({ at: x, n }));
     fill(
       marks,
       ...[0, 0.25, 0.5, 0.75, 1].map(x =>
@@ -190,7 +180,6 @@ export function clockBar() {
         ? ['The last pass, ', when(ms(f.lastPass.at)), `, ${removed(f.lastPass)}.`]
         : 'No pass has run yet.',
     );
-    paint();
   }
   const update = async () => {
     await refresh();
@@ -206,7 +195,6 @@ export function clockBar() {
     }
   });
   addEventListener('horizon', () => {
-    select.value = String(outlook.seconds);
     back();
   });
 
@@ -265,14 +253,14 @@ export function clockBar() {
             ],
       ),
     ),
-    el('div', { class: 'track' }, ticks, slider, marks),
+    el('div', { class: 'track' }, slider, marks),
     el(
       'div',
       { class: 'row' },
       el('div', { class: 'said' }, preview, result, last),
       jumpButton,
       cancel,
-      el('span', { class: 'push' }, select),
+      el('span', { class: 'push' }, picker()),
     ),
   );
   slider.disabled = false;

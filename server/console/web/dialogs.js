@@ -51,14 +51,11 @@ export async function resubmitAll(q) {
 
 // purge deletes the messages of a state.
 export async function purge(q, state) {
-  const n = num((await run(q.db, { mqPurge: q.name, state, dryRun: true })).purged);
+  const n = num((await run(q.db, { mqPurge: q.name, state, dryRun: true })).purged),
+    named = states.find(k => k[0] === state)[1].toLowerCase();
   ask(
     'Purge messages?',
-    el(
-      'p',
-      {},
-      `${plural(n, 'message')} of the state “${states.find(k => k[0] === state)[1].toLowerCase()}” would be deleted for good.`,
-    ),
+    el('p', {}, `${plural(n, 'message')} of the state “${named}” would be deleted for good.`),
     `Delete ${count(n)}`,
     () => q.act({ mqPurge: q.name, state }, 'Purged'),
     true,

@@ -56,32 +56,53 @@ export async function greet() {
   state.session = await (await fetch('/api/session', { headers: own() })).json();
 }
 
-// post sends JSON to the console.
-export async function post(path, body) {
-  let response, reply;
+// text is JSON in which documents may be Maps, which keep the order of their fields.
+export function text(v) {
+  if (Array.isArray(v)) return `[${v.map(text)}]`;
+  if (v === null || typeof v !== 'object') return JSON.stringify(v);
+  const fields = v instanceof Map ? [...v] : Object.entries(v);
+  return `{${fields.filter(([, x]) => x !== undefined).map(([k, x]) => `${JSON.stringify(k)}:${text(x)}`)}}`;
+}
+
+// send sends JSON to the console, and returns the status and text of the answer.
+async function send(path, body) {
+  let response;
   try {
     response = await fetch(path, {
       method: 'POST',
-      body: JSON.stringify(body),
+      body: text(body),
       headers: { 'Content-Type': 'application/json', ...own() },
     });
-    reply = await response.json();
+    return { ok: response.ok, status: response.status, answer: await response.text() };
   } catch {
-    throw new ServerError(
-      {
-        errmsg: response
-          ? 'The answer of the server is incomplete.'
-          : 'The server cannot be reached.',
-      },
-      0,
-    );
+    throw new ServerError({ errmsg: response ? incomplete : 'The server cannot be reached.' }, 0);
   }
-  if ([401, 403].includes(response.status) && state.session.user) {
+}
+const incomplete = 'The answer of the server is incomplete.';
+
+// post sends JSON to the console, and returns the answer.
+export async function post(path, body) {
+  const { ok, status, answer } = await send(path, body);
+  let reply;
+  try {
+    reply = JSON.parse(answer);
+  } catch {
+    throw new ServerError({ errmsg: incomplete }, 0);
+  }
+  if ([401, 403].includes(status) && state.session.user) {
     await greet();
     if (!state.session.user) dispatchEvent(new Event('hashchange')); // the session has ended
   }
-  if (!response.ok || !reply.ok) throw new ServerError(reply, response.status);
+  if (!ok || !reply.ok) throw new ServerError(reply, status);
   return reply;
+}
+
+// textOf runs a command, and returns the reply as text with the types of all values.
+export async function textOf(db, command) {
+  const { ok, status, answer } = await send('/api/command?json=canonical', { db, command });
+  const failed = !ok || /"ok":(0|\{"\$numberDouble":"0)/.test(answer);
+  if (failed) throw new ServerError(JSON.parse(answer), status);
+  return answer;
 }
 
 export const run = (db, command) => post('/api/command', { db, command });
@@ -200,7 +221,9 @@ export function table(heads, rows, caption) {
         el(
           'tr',
           {},
-          heads.map(h => el('th', { scope: 'col', class: h.num ? 'num' : undefined }, h.name ?? h)),
+          heads.map(h =>
+            el('th', { scope: 'col', class: h.num ? 'num' : undefined }, h.head ?? h.name ?? h),
+          ),
         ),
       ),
       el(

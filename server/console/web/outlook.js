@@ -2,11 +2,11 @@
 // ahead, so that one question to the server answers both.
 import { el, fill, admin, breathe, pause, run, state, ms } from './lib.js';
 
-export const horizons = [
-  [3600, 'Hour', '1 hour'],
-  [86400, 'Day', '1 day'],
-  [604800, 'Week', '1 week'],
-  [7776000, '90 days', '90 days'],
+const horizons = [
+  [3600, 'Hour'],
+  [86400, 'Day'],
+  [604800, 'Week'],
+  [7776000, '90 days'],
 ];
 export const parts = 96; // of the horizon
 export const outlook = { seconds: 3600, last: undefined };
@@ -20,7 +20,8 @@ let extra = {},
 export async function short(options) {
   const f = await admin({ expirationStats: 1, top: 1, ...options });
   for (const p of f.totals.policies) p.next = ms(p.nextDue) ?? Infinity;
-  for (const c of f.collections) for (const p of c.policies) p.next = ms(p.nextDue) ?? Infinity;
+  for (const c of f.collections)
+    for (const p of c.policies ?? []) p.next = ms(p.nextDue) ?? Infinity;
   return f;
 }
 
@@ -74,7 +75,7 @@ async function ask() {
 }
 
 // look changes how far ahead to look.
-export function look(seconds) {
+function look(seconds) {
   outlook.seconds = seconds;
   dispatchEvent(new Event('horizon'));
   return refresh();
@@ -89,7 +90,8 @@ async function turn() {
 }
 turn();
 
-// picker is the choice of how far to look ahead.
+// picker is the choice of how far to look ahead. There is one: with the clock, whose slider is as
+// long, or with the chart of a page if there is no clock.
 export function picker() {
   const box = el('div', { class: 'row', role: 'group', 'aria-label': 'How far to look ahead' });
   const draw = () =>
@@ -98,27 +100,21 @@ export function picker() {
       horizons.map(([s, text]) =>
         el(
           'button',
-          {
-            type: 'button',
-            'aria-pressed': String(s === outlook.seconds),
-            onclick: () => {
-              look(s);
-              [...box.children].find(b => b.getAttribute('aria-pressed') === 'true')?.focus();
-            },
-          },
+          { type: 'button', 'aria-pressed': String(s === outlook.seconds), onclick: () => look(s) },
           text,
         ),
       ),
     );
-  const page = state.page,
-    changed = () => {
-      if (state.page === page) draw();
-      else removeEventListener('horizon', changed);
-    };
-  addEventListener('horizon', changed);
+  addEventListener('horizon', function changed() {
+    if (box.isConnected) draw();
+    else removeEventListener('horizon', changed);
+  });
   draw();
   return box;
 }
+
+// ownPicker is the choice of a page without a clock.
+export const ownPicker = () => !state.session.testClock && picker();
 
 // monitor asks for the passes alone: of a database in which nothing expires.
 export const monitor = () =>

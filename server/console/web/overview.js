@@ -4,7 +4,6 @@ import {
   fill,
   changed,
   admin,
-  run,
   state,
   num,
   count,
@@ -22,12 +21,11 @@ import {
   plural,
   removes,
 } from './lib.js';
-import { also, refresh, watch, picker, parts } from './outlook.js';
+import { also, refresh, watch, ownPicker, parts } from './outlook.js';
 import { timeline } from './charts.js';
 import { tryIt } from './tryit.js';
 import { kindChip } from './entities.js';
-
-const shown = 100; // collections of a page of the table
+import { finder } from './collections.js';
 
 export async function overview() {
   const page = state.page,
@@ -78,7 +76,8 @@ export async function overview() {
     performance.measure('overview', { start: begin });
   };
   refresh();
-  if (!num((await first).totals.collections) && !(await userCollections())) return tryIt(true);
+  const { totals } = await first;
+  if (!num(totals.collections) && !num(totals.without)) return tryIt(true);
   return [
     el(
       'div',
@@ -94,7 +93,7 @@ export async function overview() {
     el(
       'section',
       { class: 'card' },
-      el('div', { class: 'row between' }, el('h2', {}, 'Falling due'), picker()),
+      el('div', { class: 'row between' }, el('h2', {}, 'Falling due'), ownPicker()),
       chart,
       legend,
     ),
@@ -163,100 +162,65 @@ function use(used, limit, what) {
 // only the page that is shown, so that an update takes as long with ten thousand collections
 // as with a hundred.
 function collections() {
-  let page = 0,
-    search = '',
-    sortBy = 'nextDue';
   const title = el('h2', {}),
-    body = el('div', {}),
-    where = el('span', { class: 'muted small', role: 'status' });
-  const wanted = () => ({ top: shown, skip: page * shown, search, sortBy });
+    body = el('div', {});
   const ask = () => {
-    also(wanted());
+    also(controls.wanted());
     return refresh();
   };
-  const turn = by => {
-    page += by;
-    ask();
-  };
-  const back = el('button', { type: 'button', onclick: () => turn(-1) }, 'Previous'),
-    on = el('button', { type: 'button', onclick: () => turn(1) }, 'Next');
-  const find = el('input', {
-    type: 'search',
-    'aria-label': 'Find a collection by its name',
-    placeholder: 'Find …',
-    oninput: () => {
-      search = find.value;
-      page = 0;
-      ask();
-    },
-  });
-  const order = el(
-    'select',
-    {
-      'aria-label': 'Order of the collections',
-      onchange: () => {
-        sortBy = order.value;
-        page = 0;
-        ask();
-      },
-    },
+  const controls = finder(
     [
       ['nextDue', 'Next due first'],
-      ['due', 'Most due within the time above'],
+      ['due', 'Most due in this time'],
       ['pending', 'Most pending'],
       ['overdue', 'Most overdue'],
       ['bytes', 'Largest'],
       ['ns', 'By name'],
-    ].map(([v, t]) => el('option', { value: v }, t)),
+    ],
+    ask,
   );
-  const pager = el('div', { class: 'row' }, back, where, on),
-    tools = el('div', { class: 'row' }, find, order);
   const draw = f => {
     const total = num(f.totals.collections),
-      found = num(f.totals.found),
       part = f.collections;
-    if (page && !part.length) {
-      page = Math.max(0, Math.ceil(found / shown) - 1);
-      return ask();
-    } // there are fewer by now
-    title.textContent = `${plural(total, 'collection')} in which something expires`;
-    tools.hidden = total < 2 && !search;
-    pager.hidden = found <= shown;
-    back.disabled = page === 0;
-    on.disabled = (page + 1) * shown >= found;
-    where.textContent = `${count(page * shown + 1)} to ${count(page * shown + part.length)} of ${count(found)}`;
-    if (
-      !changed(
-        body,
-        part.map(c => [
-          c.ns,
-          c.bytes,
-          c.policies.map(p => [p.policy, p.pending, p.overdue, p.nextDue]),
-        ]),
-      )
-    )
-      return;
-    fill(
-      body,
-      part.length
-        ? rows(part)
-        : total
-          ? empty('No collection has this name.')
-          : empty('Nothing expires yet. ', el('a', { href: '#/try' }, 'Try an example'), '.'),
-    );
+    if (changed(title, [total, f.totals.without]))
+      fill(title, heading(total, num(f.totals.without)));
+    if (!controls.show(total, num(f.totals.found), part.length)) return;
+    if (!changed(body, part.map(essence))) return;
+    fill(body, part.length ? rows(part) : nothing(total));
   };
   return {
     card: el(
       'section',
       { class: 'card' },
-      el('div', { class: 'row between' }, title, tools),
+      el('div', { class: 'row between' }, title, controls.tools),
       body,
-      pager,
+      controls.pager,
     ),
-    wanted,
+    wanted: controls.wanted,
     show: draw,
   };
 }
+
+// heading says how many collections there are, also those of which nothing expires.
+const heading = (total, without) => [
+  `${plural(total, 'collection')} in which something expires`,
+  without > 0 && [
+    ' and ',
+    el('a', { href: '#/collections' }, `${count(without)} without a policy`),
+  ],
+];
+
+// essence is what the table shows of a collection.
+const essence = c => [
+  c.ns,
+  c.bytes,
+  c.policies.map(p => [p.policy, p.pending, p.overdue, p.nextDue]),
+];
+
+const nothing = total =>
+  total
+    ? empty('No collection has this name.')
+    : empty('Nothing expires yet. ', el('a', { href: '#/try' }, 'Try an example'), '.');
 
 function rows(part) {
   return table(
@@ -286,12 +250,4 @@ function rows(part) {
     }),
     'Collections in which something expires',
   );
-}
-
-async function userCollections() {
-  const { databases } = await admin({ listDatabases: 1, nameOnly: true });
-  for (const { name } of databases.filter(d => !['admin', 'config', 'local'].includes(d.name)))
-    if ((await run(name, { listCollections: 1, nameOnly: true })).cursor.firstBatch.length)
-      return true;
-  return false;
 }

@@ -35,6 +35,10 @@ let before,
   slowest,
   asked = -Infinity;
 
+const meanTime = of =>
+  `rate(duskdb_command_duration_seconds_sum{class="${of}"}[1m]) / ` +
+  `rate(duskdb_command_duration_seconds_count{class="${of}"}[1m])`;
+
 // The charts of the page: their series, title, query, and the text of a value.
 const charts = [
   [
@@ -63,24 +67,14 @@ const charts = [
     'rate(duskdb_command_duration_seconds_count{class="reads"}[1m])',
     v => v.toFixed(1),
   ],
-  [
-    'read',
-    'Mean time of a read',
-    'rate(duskdb_command_duration_seconds_sum{class="reads"}[1m]) / rate(duskdb_command_duration_seconds_count{class="reads"}[1m])',
-    v => span(v),
-  ],
+  ['read', 'Mean time of a read', meanTime('reads'), v => span(v)],
   [
     'writes',
     'Writes per second',
     'rate(duskdb_command_duration_seconds_count{class="writes"}[1m])',
     v => v.toFixed(1),
   ],
-  [
-    'write',
-    'Mean time of a write',
-    'rate(duskdb_command_duration_seconds_sum{class="writes"}[1m]) / rate(duskdb_command_duration_seconds_count{class="writes"}[1m])',
-    v => span(v),
-  ],
+  ['write', 'Mean time of a write', meanTime('writes'), v => span(v)],
 ];
 const lagQuery =
   'histogram_quantile(0.99, sum by (policy, le) (rate(duskdb_expiry_lag_seconds_bucket[5m])))';
@@ -107,7 +101,7 @@ function chartCard([key, title, promql, text]) {
     key,
     card: el('section', { class: 'card' }, head(title, promql), value, drawing),
     draw() {
-      value.textContent = text(series[key]?.at(-1) ?? 0);
+      value.textContent = series[key]?.length ? text(series[key].at(-1)) : '–';
       drawing.show(series[key] ?? []);
     },
   };
@@ -159,9 +153,9 @@ export async function passes() {
         push('reads', d('reads') / t);
         push('writes', d('writes') / t);
         push('growth', (size - before.size) / t);
-        push('delay', d('lags') ? d('lagMillis') / d('lags') : 0);
-        push('read', d('reads') ? d('readMicros') / d('reads') / 1000 : 0);
-        push('write', d('writes') ? d('writeMicros') / d('writes') / 1000 : 0);
+        if (d('lags')) push('delay', d('lagMillis') / d('lags'));
+        if (d('reads')) push('read', d('readMicros') / d('reads') / 1000);
+        if (d('writes')) push('write', d('writeMicros') / d('writes') / 1000);
       }
       before = { at, totals, size };
       fill(

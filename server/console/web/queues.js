@@ -19,6 +19,7 @@ import {
   pager,
 } from './lib.js';
 import { short as forecast } from './outlook.js';
+import { create } from './create.js';
 import { columns, numbers, lookUp, relations, link } from './entities.js';
 
 const shown = 100; // queues of a page
@@ -86,6 +87,7 @@ export async function queues() {
       {},
       el('h1', {}, 'Queues'),
       el('p', { class: 'muted' }, 'Queues, topics and their subscriptions: messages by state.'),
+      await create('queue'),
     ),
     list,
   ];
