@@ -29,9 +29,9 @@ func ParameterNames() []string {
 	return names
 }
 
-// Helps returns the help texts of the commands, by name, as listCommands shows them. What
-// several commands of a name say, of which a server has one, is that of the one that a
-// server alone has.
+// Helps returns the help texts of the commands, by name, as listCommands shows them. If a
+// single server and one of several have different commands of a name, the text is that of the
+// single server's.
 func Helps() map[string]string {
 	helps := map[string]string{}
 	for _, family := range commandFamilies() {

@@ -62,7 +62,7 @@ func (s *Server) writeMetrics(w io.Writer, list []family, m *commands.Metrics) e
 	return err
 }
 
-// family writes one metric. A metric of which there is no sample is left out.
+// family writes one metric. A metric without a sample is left out.
 func (x *exposition) family(f *family, m *commands.Metrics) {
 	start := len(x.b)
 	x.f = f

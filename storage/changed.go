@@ -8,9 +8,9 @@ import (
 // ChangeLister is an engine that can say which collections have changed, so that a reader
 // of all of them has to read only these again.
 type ChangeLister interface {
-	// Changed returns the names of the collections of which something, be it a record, an
-	// index, the options or the name, was committed after the call that returned mark; a
-	// name may come more than once, or without a change. all says instead that every
+	// Changed returns the names of the collections with a change (of a record, an index, the
+	// options or the name) that was committed after the call that returned mark; a name may
+	// come more than once, or without a change. all says instead that every
 	// collection may have changed, as at the first call, with the mark 0. A View that begins
 	// after the call sees everything that was committed before it. There should be one
 	// caller: those who take turns are each given all.

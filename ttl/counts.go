@@ -109,8 +109,8 @@ func (m *Metrics) Removed() PolicyCounts {
 }
 
 // ByCollection returns the counts of the collections that are counted by themselves: those
-// of the list, as far as there is room; others of which the server still has counts are
-// gone, and forgotten. rest are the counts of all that are or were not counted by themselves.
+// of the list, as far as there is room. Counts of collections that are not in the list are
+// forgotten, since these are gone. rest are the counts of all others, past and present.
 func (m *Metrics) ByCollection(all [][16]byte) (own map[[16]byte]PolicyCounts, rest PolicyCounts) {
 	t := &m.removals
 	t.mu.Lock()

@@ -64,7 +64,7 @@ In the directory of \-\-dbpath, with the storage engine bunt:
 The log: all data.
 .TP
 .I duskdb.bunt.n
-Its later files, each of which continues the one before.
+The log's later files, in order.
 .TP
 .I duskdb.lock
 The process that has the directory open. Do not remove it.

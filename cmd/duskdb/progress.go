@@ -31,8 +31,8 @@ func newProgress(size int64, quiet bool) *progress {
 	return startProgress(os.Stderr, clock.System(), size, true)
 }
 
-// newCounter counts documents, of which there are total, or -1 if that is unknown; it is
-// asked only if somebody sees it.
+// newCounter counts documents. total returns their number, or -1 if that is unknown; it is
+// called only if the progress is shown.
 func newCounter(quiet bool, total func() int) *progress {
 	if quiet || !term.IsTerminal(int(os.Stderr.Fd())) {
 		return &progress{}

@@ -22,7 +22,7 @@ type AccessPath struct {
 	Sorted   bool        // the records come in the query's order
 	Filtered bool        // an index filter restricted the choice
 	query    *canonical.Query
-	key      string // the key of the plan in the plan cache; "": it does not come from there
+	key      string // the plan's key, if the plan came from the plan cache; else ""
 	// Backwards reports whether the records come in the opposite order, with the last
 	// record of each distinct value.
 	Backwards bool

@@ -202,7 +202,8 @@ func (c *Call) logged() func(storage.Tx) error {
 	return c.transact.run
 }
 
-// callTransaction is a function that belongs to a Call, but not to a copy of the Call.
+// callTransaction is the cached transaction function of a Call. The field of shows whether the
+// Call was copied since: then the function is made anew.
 type callTransaction struct {
 	of  *Call
 	run func(storage.Tx) error

@@ -252,9 +252,9 @@ func (w *Writer) Sight() kernel.Visible {
 const maxPurges = 8
 
 // mayPurge reports whether an expired document may be removed to make room. If its collection
-// has onExpire, it moves and may need room itself, and so on: not for ever, and not out of or
-// into a collection that one of them comes from, of which records are being removed at the
-// moment. Otherwise a dead letter gets another _id.
+// has onExpire, the document moves and may need room itself, and so on. The chain is bounded, and
+// never moves a document out of or into a collection that an earlier one comes from, because
+// records of that are being removed. If it must stay, the dead letter gets another _id.
 func (w *Writer) mayPurge() bool {
 	if len(w.from) > maxPurges || slices.Contains(w.from, w.ns) {
 		return false

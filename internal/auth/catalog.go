@@ -31,8 +31,8 @@ func (c *Catalog) find(ns namespace, n Name) (value.Doc, error) {
 	return serverdocs.Get(c.tx, ns, value.String(n.ID()))
 }
 
-// put stores a document, in the place of one with the same _id. With the first
-// user or role goes the note of which form the documents have.
+// put stores a document, or replaces the one with its _id. With the first user or role it
+// also stores the schema version of the documents.
 func (c *Catalog) put(ns namespace, d value.Doc) error {
 	e, err := serverdocs.Find(c.tx, ns, d.Lookup("_id"))
 	if err != nil {

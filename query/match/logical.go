@@ -43,10 +43,10 @@ type Constant struct{ Result bool }
 // Children returns the nodes that all must match.
 func (n *And) Children() []Node { return n.Nodes }
 
-// Children returns the nodes of which one must match.
+// Children returns the nodes; at least one must match.
 func (n *Or) Children() []Node { return n.Nodes }
 
-// Children returns the nodes of which none may match.
+// Children returns the nodes; none may match.
 func (n *Nor) Children() []Node { return n.Nodes }
 
 // Children returns the negated node.

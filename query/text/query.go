@@ -17,9 +17,8 @@ type Query struct {
 	// Bounds are the terms to look up in the index, in order: those of the
 	// search without case and diacritics.
 	Bounds []string
-	// Terms are the terms of which a document must have at least one,
-	// NegatedTerms those that it must not have, in the case sensitivity of the
-	// query.
+	// Terms are the alternatives: a document must have at least one. NegatedTerms are
+	// the terms that it must not have. Both are in the case sensitivity of the query.
 	Terms, NegatedTerms []string
 	// Phrases must all occur, NegatedPhrases may not.
 	Phrases, NegatedPhrases []string

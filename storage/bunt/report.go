@@ -21,7 +21,7 @@ type Repair struct {
 	LostCommits int64  // commits known to be lost; there may be more at the end
 	LostBytes   int64  // bytes of the file that could not be read
 	LostRecords int64  // records dropped because newer ones contradict them
-	Unknown     int64  // lost commits of which nothing can be read
+	Unknown     int64  // lost commits without a readable byte
 	Losses      []Loss // by collection, as far as the damaged bytes show
 
 	ops    *lostOps

@@ -11,7 +11,7 @@ import (
 )
 
 // Attempt commits in one round trip, if the state is what the server takes it for.
-// Each check divides by whether it holds, so that nothing behind it is done.
+// A failed check divides by zero, which aborts the round trip.
 func (s *store) Attempt(ctx context.Context, w *kv.WriteSet, before, after kvshared.Head, c *kvshared.Conditions) error {
 	if s.closed.Load() {
 		return storage.ErrClosed

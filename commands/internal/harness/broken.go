@@ -17,7 +17,7 @@ import (
 // ErrBroken is the error of reads from a collection that is broken.
 var ErrBroken = errors.New("unreadable")
 
-// Breakable is an engine of which one collection can be made unreadable.
+// Breakable is an engine that can make one of its collections unreadable.
 type Breakable struct {
 	storage.Engine
 	Broken storage.Namespace

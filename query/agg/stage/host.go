@@ -72,7 +72,7 @@ type Request struct {
 	Sort      value.Doc       // desired order; Source.Sorted reports whether the source has it
 	Limit     int64           // no more documents are needed, 0: no limit; with Sort only if the host sorts
 	Fields    []string        // the only fields that are needed, nil: all
-	Distinct  string          // the path of which the first document of each value is enough; "": all are needed
+	Distinct  string          // a path; one document for each of its values is enough. "": all are needed
 	Last      bool            // asks, with Distinct, for the last in the order of Sort instead
 	Near      *Near           // documents by distance; the host sets the metadata
 	Meta      []expr.MetaKind // metadata that the documents must have

@@ -20,8 +20,8 @@ type Rebuild struct {
 	// Progress takes how many steps of making the indexes were done: at the beginning and at
 	// intervals, from several goroutines. May be nil.
 	Progress func(done, total int64)
-	// Repair resolves what contradicts itself in data of which a part is lost. If it is nil
-	// such data are refused.
+	// Repair resolves contradictions in data that has lost a part. If it is nil, such data is
+	// refused.
 	Repair *Repair
 }
 

@@ -57,7 +57,7 @@ const firstProvisional = 1 << 30
 // isStored reports whether the number of a collection or an index is not provisional.
 func isStored(num uint32) bool { return num < firstProvisional }
 
-// ErrAgain says that a commit has not happened, and that another try may succeed.
+// ErrAgain is the error of a commit that was not applied and may be retried.
 var ErrAgain = errors.New("the commit was not possible")
 
 // Open reads the catalog of a store. The engine closes the store; if it

@@ -78,7 +78,7 @@ func (r *lookupCache) putAgain(s kv.Span, entry, value []byte, version int64) {
 
 var lookupSeed = maphash.MakeSeed()
 
-// get returns what was found in a range lately, and the version as of which that is right;
+// get returns the latest result of reading a range, and the version at which it was right;
 // nil if it is not known.
 func (r *lookupCache) get(s kv.Span) (f *lookup, version int64) {
 	r.mu.Lock()

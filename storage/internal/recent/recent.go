@@ -1,6 +1,6 @@
-// Package recent has an ordered map of which versions share what has not changed, for maps
-// of which the same few values change again and again: these are beside a tree of all, so
-// that such a change copies no nodes of the tree.
+// Package recent has an ordered map whose versions share their unchanged parts, for maps in which
+// the same few values change again and again. These values are kept beside the tree of all values,
+// so changing one of them copies no nodes of the tree.
 package recent
 
 import "github.com/tidwall/btree"
