@@ -212,3 +212,39 @@ func TestLinks(t *testing.T) {
 		}
 	}
 }
+
+// Links to a part of a page lead to one of its headings.
+func TestAnchors(t *testing.T) {
+	heading := regexp.MustCompile(`(?m)^#+ (.*)$`)
+	fence := regexp.MustCompile("(?ms)^```.*?^```$")
+	link := regexp.MustCompile(`\]\(([^)#:\s]*)#([^)\s]+)\)`)
+	pages, _ := filepath.Glob("*.md")
+	texts, anchors := map[string]string{}, map[string]bool{}
+	for _, page := range append(pages, "../README.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[page] = fence.ReplaceAllString(string(text), "")
+		for _, m := range heading.FindAllStringSubmatch(texts[page], -1) {
+			anchors[page+"#"+slug(m[1])] = true
+		}
+	}
+	for page, text := range texts {
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			to := page
+			if m[1] != "" {
+				to = filepath.Join(filepath.Dir(page), m[1])
+			}
+			if texts[to] != "" && !anchors[to+"#"+m[2]] {
+				t.Errorf("%s: %s has no heading #%s", page, to, m[2])
+			}
+		}
+	}
+}
+
+// slug returns the anchor of a heading.
+func slug(heading string) string {
+	heading = regexp.MustCompile(`[^\pL\pN _-]`).ReplaceAllString(strings.ToLower(heading), "")
+	return strings.ReplaceAll(heading, " ", "-")
+}
