@@ -5,24 +5,33 @@ import (
 	"time"
 )
 
-// usage is the processor time of both sides of a measurement: that of the server, if its
-// process is on this machine and known, and that of the load generator itself.
+// usage is the processor time of all sides of a measurement: that of the server and of the
+// database below it, if their processes are on this machine and known, and that of the load
+// generator itself.
 type usage struct {
-	server, own meter
+	server, database, own meter
 }
 
 // meter adds up the processor time of a process between start and stop.
 type meter struct {
 	pid   int
+	tree  bool // the children of the process count, too
 	begun time.Duration
 	used  time.Duration
 	known bool
 }
 
-func (m *meter) start() { m.begun, m.known = processTime(m.pid) }
+func (m *meter) start() { m.begun, m.known = m.read() }
+
+func (m *meter) read() (time.Duration, bool) {
+	if m.tree {
+		return treeTime(m.pid)
+	}
+	return processTime(m.pid)
+}
 
 func (m *meter) stop() {
-	end, ok := processTime(m.pid)
+	end, ok := m.read()
 	if m.known = m.known && ok; m.known {
 		m.used = end - m.begun
 	}
@@ -37,16 +46,18 @@ func (m *meter) perOp(ops int64) float64 {
 }
 
 func newUsage(t *target) *usage {
-	return &usage{server: meter{pid: t.pid}, own: meter{pid: os.Getpid()}}
+	return &usage{server: meter{pid: t.pid}, database: meter{pid: t.database, tree: true}, own: meter{pid: os.Getpid()}}
 }
 
 func (u *usage) start() {
 	u.own.start()
+	u.database.start()
 	u.server.start()
 }
 
 func (u *usage) stop() {
 	u.server.stop()
+	u.database.stop()
 	u.own.stop()
 }
 
@@ -63,4 +74,6 @@ func medianCPURatio(a, b []result) float64 {
 	return median(ratios...)
 }
 
-func serverCPU(r result) float64 { return r.ServerCPU }
+func serverCPU(r result) float64   { return r.ServerCPU }
+func databaseCPU(r result) float64 { return r.DatabaseCPU }
+func ownCPU(r result) float64      { return r.OwnCPU }

@@ -1,6 +1,10 @@
 package main
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
 	"syscall"
 	"time"
 	"unsafe"
@@ -20,4 +24,34 @@ func processTime(pid int) (time.Duration, bool) {
 		return 0, false
 	}
 	return time.Duration(t.Nano()), true
+}
+
+// tick is the unit of processor times in /proc.
+const tick = 10 * time.Millisecond
+
+// treeTime is processTime of a process and all its children, also of those that have ended.
+func treeTime(pid int) (time.Duration, bool) {
+	sum, ok := processTime(pid)
+	if !ok {
+		return 0, false
+	}
+	files, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, file := range files {
+		text, _ := os.ReadFile(file) // it may have ended meanwhile
+		fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+		if len(fields) < 15 {
+			continue
+		}
+		of, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if parent, _ := strconv.Atoi(string(fields[1])); parent == pid {
+			used, _ := processTime(of)
+			sum += used
+		} else if of == pid {
+			for _, field := range fields[13:15] { // what ended children have used
+				ticks, _ := strconv.ParseInt(string(field), 10, 64)
+				sum += time.Duration(ticks) * tick
+			}
+		}
+	}
+	return sum, true
 }

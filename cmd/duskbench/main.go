@@ -42,6 +42,7 @@ type cli struct {
 	Beside    besideCommand    `cmd:"" help:"Measure a workload alone and while another one runs."`
 	Growth    growthCommand    `cmd:"" help:"Measure how the cost of operations grows with the data."`
 	Start     startCommand     `cmd:"" help:"Measure the time from exec of a server to its first answered ping."`
+	PgBench   pgbenchCommand   `cmd:"" name:"pgbench" help:"Run workloads against a server over PostgreSQL, and pgbench on its database, in turn."`
 	Null      nullCommand      `cmd:"" help:"Serve canned replies until standard input is closed."`
 	Workloads workloadsCommand `cmd:"" help:"List the workloads."`
 }

@@ -80,7 +80,8 @@ func measure(t *target, w workload, connections int, o loadOptions) (r result, e
 		total.Merge(w.hist)
 	}
 	r = result{Target: t.name, Workload: w.name, Connections: connections}
-	r.ServerCPU, r.OwnCPU = used.server.perOp(total.TotalCount()), used.own.perOp(total.TotalCount())
+	ops := total.TotalCount()
+	r.ServerCPU, r.OwnCPU, r.DatabaseCPU = used.server.perOp(ops), used.own.perOp(ops), used.database.perOp(ops)
 	return r.summarize(total, elapsed, w.docsPerOp(o)), nil
 }
 

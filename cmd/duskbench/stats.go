@@ -39,8 +39,9 @@ type result struct {
 	P99         float64 `json:"p99"`
 	P999        float64 `json:"p999"`
 	Max         float64 `json:"max"`
-	ServerCPU   float64 `json:"serverCPU,omitempty"` // processor time per operation; 0: not known
-	OwnCPU      float64 `json:"ownCPU,omitempty"`    // processor time of the load generator
+	ServerCPU   float64 `json:"serverCPU,omitempty"`   // processor time per operation; 0: not known
+	OwnCPU      float64 `json:"ownCPU,omitempty"`      // processor time of the load generator
+	DatabaseCPU float64 `json:"databaseCPU,omitempty"` // processor time of the database below the server
 }
 
 // summarize fills in a result's figures.
@@ -93,7 +94,8 @@ func medianRatio(a, b []result) float64 {
 	return median(ratios...)
 }
 
-func opsPerSec(r result) float64 { return r.OpsPerSec }
-func p50(r result) float64       { return r.P50 }
-func p99(r result) float64       { return r.P99 }
-func p999(r result) float64      { return r.P999 }
+func opsPerSec(r result) float64  { return r.OpsPerSec }
+func docsPerSec(r result) float64 { return r.DocsPerSec }
+func p50(r result) float64        { return r.P50 }
+func p99(r result) float64        { return r.P99 }
+func p999(r result) float64       { return r.P999 }

@@ -21,6 +21,8 @@ type target struct {
 	addr string
 	pid  int // 0: not known
 	stop func() error
+
+	database int // the first process of the database below it; 0: not known, or there is none
 }
 
 // openTarget finds or starts the server that spec names: a mongodb:// URI, a
