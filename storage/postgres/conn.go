@@ -86,17 +86,35 @@ func (c *conn) prepare(ctx context.Context, list []*statement) error {
 
 // queue adds a statement to the next trip.
 func (c *conn) queue(s *statement, args ...[]byte) {
-	b, err := (&pgproto3.Bind{PreparedStatement: s.name, ParameterFormatCodes: binaryFormat, Parameters: args, ResultFormatCodes: binaryFormat}).Encode(c.out)
+	b, err := s.encode(c.out, args...)
 	if err != nil {
 		c.fail(err) // a message of more than a gigabyte
 		return
 	}
-	c.out, _ = (&pgproto3.Execute{}).Encode(b)
+	c.out = b
 	if c.queued == 0 {
 		c.begins = s == begin
 	}
 	c.queued++
 	c.kind = max(c.kind, s.kind)
+}
+
+// encode appends the messages that execute a statement.
+func (s *statement) encode(b []byte, args ...[]byte) ([]byte, error) {
+	b, err := (&pgproto3.Bind{PreparedStatement: s.name, ParameterFormatCodes: binaryFormat, Parameters: args, ResultFormatCodes: binaryFormat}).Encode(b)
+	if err != nil {
+		return nil, err
+	}
+	return (&pgproto3.Execute{}).Encode(b)
+}
+
+// queueEncoded adds a statement that reads to the next trip.
+func (c *conn) queueEncoded(message []byte) {
+	c.out = append(c.out, message...)
+	if c.queued == 0 {
+		c.begins = false
+	}
+	c.queued++
 }
 
 var binaryFormat = []int16{1}

@@ -17,7 +17,8 @@
 // # Round trips
 //
 // Each method of the store that reads makes one round trip. A View begins its
-// transaction together with its first read, and does not wait for its end. A commit
+// transaction together with its first read, and does not wait for its end. Reads of single
+// documents that come at the same time share trips. A commit
 // is one, if everything is as the server takes it for; otherwise two more: one takes
 // the lock and reads, the other writes and commits.
 package postgres

@@ -24,6 +24,7 @@ type store struct {
 	hosts   hosts
 	pool    *pool // connections for reads and snapshots
 	turns   *pool // connections for commits
+	points  pointReads
 	held    held  // the connections of the snapshots
 	waits   waits // the connections that wait for the lock of the head
 	sizes   sizes
@@ -57,6 +58,7 @@ func openStore(ctx context.Context, opts Options) (*store, error) {
 	s := &store{opts: opts, config: config, id: uuid.NewString()}
 	s.pool = newPool(opts.PoolSize, opts.Snapshots, s.connect)
 	s.turns = newPool(1, 0, s.connectWriter)
+	s.points.max = max(s.opts.PoolSize/4, 1)
 	config.ValidateConnect = s.validate
 	s.pool.metrics, s.turns.metrics = &s.metrics, &s.metrics
 	s.members, s.time = newMembers(s), newClock(opts.Clock)

@@ -63,6 +63,22 @@ func (v *view) Read(ctx context.Context, r *kvshared.Request) (*kvshared.Reply, 
 
 // begin makes the first round trip, which chooses the state.
 func (v *view) begin(ctx context.Context, r *kvshared.Request) (reply *kvshared.Reply, err error) {
+	var point *pointRead
+	if v.brief {
+		point = pointReadOf(r)
+	}
+	if point != nil {
+		done, leading, err := v.s.points.join(ctx, point)
+		switch {
+		case err != nil:
+			return nil, err
+		case done:
+			v.head, v.begun = point.head, true
+			return &point.reply, v.fresh()
+		case leading:
+			defer v.s.points.leave()
+		}
+	}
 	if v.l.conn == nil {
 		if v.l, err = v.from.get(ctx); err != nil {
 			v.l, v.lost = lease{}, true
@@ -73,28 +89,38 @@ func (v *view) begin(ctx context.Context, r *kvshared.Request) (reply *kvshared.
 	if v.name != "" {
 		floor = 0 // the state is not the latest, and HoldAt checks which it is
 	}
-	if v.brief {
+	switch {
+	case point != nil:
+		reply, err = v.readTogether(ctx, point, floor)
+	case v.brief:
 		reply, err = v.once(ctx, r)
-	} else {
+	default:
 		reply, err = v.first(ctx, r)
 	}
 	if err == nil {
 		err = v.s.explain(ctx, v.s.progressed(v.l.conn, floor, v.head))
 	}
-	switch {
-	case err != nil:
+	if err == nil {
+		err = v.fresh()
+	} else {
 		v.begun = false
 		v.lost = v.l.broken != nil || isLockTimeout(err)
 		if v.l.broken != nil {
 			v.s.drop()
 		}
-	case v.head.Catalog > v.catalog:
-		err = kvshared.ErrStale
 	}
 	if v.brief {
 		v.giveBack()
 	}
 	return reply, err
+}
+
+// fresh fails if the catalog of the state is newer than the known one.
+func (v *view) fresh() error {
+	if v.head.Catalog > v.catalog {
+		return kvshared.ErrStale
+	}
+	return nil
 }
 
 // first begins the transaction.
@@ -119,41 +145,15 @@ func (v *view) first(ctx context.Context, r *kvshared.Request) (*kvshared.Reply,
 	})
 }
 
-// once makes a transaction of one read: of one statement, if that is of a kind that
-// is frequent.
+// once makes a transaction of one read.
 func (v *view) once(ctx context.Context, r *kvshared.Request) (*kvshared.Reply, error) {
-	reply := &kvshared.Reply{}
-	var row func(values [][]byte)
-	switch p := r.Page; {
-	case p != nil && p.Limit == 1 && p.Joined && !p.Reverse:
-		num, lo := dataKey(p.Lo)
-		v.l.queue(findOnce, int4Value(num), lo, endOf(p.Span))
-		row = func(x [][]byte) {
-			if x[4] != nil {
-				key := append(append(make([]byte, 0, 5+len(x[4])), p.Lo[:5]...), x[4]...)
-				reply.Page = []kvshared.KV{{Key: key, Value: clone(x[5])}}
-				reply.More = true
-			}
+	v.l.queue(beginReader)
+	v.l.queue(selectHead)
+	return v.trip(ctx, 2, r, func(n int, row [][]byte) {
+		if n == 1 {
+			v.head, v.begun = headOf(row), true
 		}
-	case len(r.Points) == 1 && r.Points[0].Seen == 0 && p == nil && len(r.Ends)+len(r.Ranges)+len(r.Stats)+len(r.Claims) == 0:
-		num, rest := dataKey(r.Points[0].Key)
-		v.l.queue(getOnce, int4Value(num), rest)
-		row = func(x [][]byte) { reply.Points = []kvshared.PointReply{{Value: clone(x[4])}} }
-	default:
-		v.l.queue(beginReader)
-		v.l.queue(selectHead)
-		return v.trip(ctx, 2, r, func(n int, row [][]byte) {
-			if n == 1 {
-				v.head, v.begun = headOf(row), true
-			}
-		}, rollback)
-	}
-	err := v.l.run(ctx, func(_ int, x [][]byte) error {
-		v.head, v.begun = headOf(x), true
-		row(x)
-		return nil
-	})
-	return reply, v.s.explain(ctx, err)
+	}, rollback)
 }
 
 // readOn begins a transaction on the state that was chosen for a single read, if that
