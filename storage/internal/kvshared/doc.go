@@ -57,13 +57,15 @@
 //	knowledge    the catalog, the newest head, the greatest stamp; statistics are estimates
 //	history      what this server's last commits have written
 //	lookupCache  records that were found by unique keys, right as long as nobody else commits
+//	guesses      which records unique keys have led to, which may be wrong; whoever reads such a
+//	             record looks whether it has the key, and otherwise searches for the entry
 //	builds       the indexes that this server builds
 //
 // # Locks
 //
 //	writer.token   a token, the right to write on this server: scratch, backoff, history
 //	knowledge.mu   the replacement of the catalog; everything in knowledge is read without it
-//	lookupCache.mu all its fields
+//	lookupCache.mu all its fields but the guesses, which are atomic
 //	share.Queue    has a lock of its own for the updates that wait
 //	counts, builds, provisional: atomic
 //

@@ -122,15 +122,25 @@ func (d recordingState) FirstRecord(ctx context.Context, s kv.Span, unique bool)
 	}
 	key, record, err = d.remoteState.FirstRecord(ctx, s, unique)
 	if err == nil {
-		d.reads.end(s, false, readEnd{key, d.version()})
-		if key != nil {
-			d.reads.point(kv.RecordKeyOf(key), record, d.version())
-		}
-		if key != nil && unique && d.lookups != nil && d.alone { // others may write what is written often here
-			d.lookups.putAgain(s, key, record, d.version())
-		}
+		d.found(s, key, record, unique)
 	}
 	return key, record, err
+}
+
+// found notes the first entry of a range, or that there is none, and its record.
+func (d recordingState) found(s kv.Span, entry, record []byte, unique bool) {
+	d.reads.end(s, false, readEnd{entry, d.version()})
+	if entry == nil {
+		return
+	}
+	d.reads.point(kv.RecordKeyOf(entry), record, d.version())
+	if !unique || d.lookups == nil {
+		return
+	}
+	d.lookups.guesses.note(s, entry)
+	if d.alone { // others may write what is written often here
+		d.lookups.putAgain(s, entry, record, d.version())
+	}
 }
 
 func (d recordingState) Scan(ctx context.Context, lo, hi []byte, reverse bool) kv.Iterator {

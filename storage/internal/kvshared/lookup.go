@@ -12,13 +12,15 @@ import (
 // follows the commits of this server, so what it has is right as long as no other server
 // commits. Dry runs use it, since the commit makes sure of what they have read.
 type lookupCache struct {
-	mu    sync.Mutex // guards all fields
+	mu    sync.Mutex // guards all fields but the guesses
 	since int64      // the version since which only this server has committed, as far as it knows
 	last  int64      // the version of the last commit of this server
 
 	now, old map[string]*lookup // two generations, by the beginnings of the ranges that were looked in
 	records  map[string]*lookup // the same lookups, by the keys of the records
 	once     [1024]uint64       // hashes of ranges in which dry runs have looked once
+
+	guesses guesses // needs no lock
 }
 
 // lookup is a record that was found as the first in a range.

@@ -1,6 +1,7 @@
 package kvshared
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/internal/kv"
+	"github.com/duskdb/duskdb/storage/storagetest"
 )
 
 // place is where the record with an id is found by its unique key.
@@ -139,5 +141,68 @@ func TestLookupCacheBounds(t *testing.T) {
 	cache.wrote([]kv.Write{{Key: kv.RecordKeyOf(entry), Value: []byte(strings.Repeat("x", maxLookupBytes+1))}}, 2)
 	if has(-2) {
 		t.Error("a record is kept that has become large")
+	}
+}
+
+// TestGuesses: a wrong guess costs a trip, and what is found is right: a key leads to another
+// record when its document was deleted and inserted again, also by another server, and to
+// none when it was deleted.
+func TestGuesses(t *testing.T) {
+	t.Parallel()
+	d := newDatabase()
+	e, s := d.open(t, "a")
+	other, _ := d.open(t, "b")
+	e.create(t, storagetest.UniqueSpec("_id"), storagetest.Spec("a"))
+	find := func() (a int32, trips int) {
+		t.Helper()
+		s.set(func() { clear(s.trips) })
+		must(t, e.ViewBriefly(t.Context(), func(tx storage.Tx) error {
+			c, err := tx.Collection(ns)
+			if err != nil {
+				return err
+			}
+			rec, ok, err := c.Find("_id", keyOf(1))
+			if a = -1; ok {
+				a = rec.Doc.Lookup("a").Int32()
+			}
+			return err
+		}))
+		for _, n := range s.trips {
+			trips += n
+		}
+		return a, trips
+	}
+	remove := func(c storage.Collection) error {
+		rec, _, err := c.Find("_id", keyOf(1))
+		if err == nil {
+			_, err = c.Delete(rec.ID)
+		}
+		return err
+	}
+	for i, step := range []struct {
+		change func(c storage.Collection) error
+		a      int32
+		trips  int
+	}{
+		{insertDoc(1, 7), 7, 1},
+		{incremented(1), 8, 1},
+		{remove, -1, 2},
+		{insertDoc(1, 9), 9, 1},
+		{func(c storage.Collection) error { return errors.Join(remove(c), insertDoc(1, 3)(c)) }, 3, 2},
+	} {
+		must(t, other.change(step.change))
+		if a, trips := find(); a != step.a || trips != step.trips {
+			t.Errorf("step %d: found %d in %d trips, want %d in %d", i, a, trips, step.a, step.trips)
+		}
+		if a, trips := find(); a != step.a || trips != 1 {
+			t.Errorf("step %d, again: found %d in %d trips, want %d in 1", i, a, trips, step.a)
+		}
+	}
+	if a, _ := find(); a != 3 {
+		t.Errorf("found %d", a)
+	}
+	must(t, e.change(incremented(1))) // by the way of the guess
+	if a, _ := find(); a != 4 {
+		t.Errorf("found %d after an update", a)
 	}
 }

@@ -21,10 +21,18 @@ type cachingState struct {
 // FirstRecord returns the first entry of a range and its record.
 func (v cachingState) FirstRecord(ctx context.Context, s kv.Span, unique bool) (key, record []byte, err error) {
 	key, record, err = v.remoteState.FirstRecord(ctx, s, unique)
-	if h, ok := v.Head(); ok && unique && err == nil && key != nil {
-		v.lookups.put(s, key, record, h.Version)
+	if unique && err == nil && key != nil {
+		v.found(s, key, record)
 	}
 	return key, record, err
+}
+
+// found remembers where a unique key has led to; nowhere without an entry.
+func (v cachingState) found(s kv.Span, entry, record []byte) {
+	v.lookups.guesses.note(s, entry)
+	if h, ok := v.Head(); ok && entry != nil {
+		v.lookups.put(s, entry, record, h.Version)
+	}
 }
 
 // Get reads one value.
