@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/internal/kv"
@@ -30,7 +31,6 @@ func (s *store) Attempt(ctx context.Context, w *kv.WriteSet, before, after kvsha
 	rows := sortOut(w)
 	t.move(before, after)
 	t.replace(rows.stats, c.Stats, after.Version)
-	l.queue(writeSeq, []byte(s.id), int8Value(s.seq))
 	if len(c.None) > 0 {
 		l.queue(surelyNone, spanArrays(c.None)...)
 	}
@@ -47,27 +47,36 @@ func (s *store) Attempt(ctx context.Context, w *kv.WriteSet, before, after kvsha
 	return fmt.Errorf("%w: %w", kvshared.ErrMoved, err) // mostly a check that has failed
 }
 
-// move queues the statement that takes the place of a commit in the order of all. A
+// move queues the statement that takes the place of a commit in the order of all, and
+// notes its number for the server. A
 // server that is alone meets no claims of others: before another one writes, it makes
 // sure that this one has seen it.
 func (t *turn) move(before, after kvshared.Head) {
-	args := [][]byte{int8Value(before.Version), int8Value(after.Version), int8Value(int64(after.Stamp)), []byte(t.s.id)}
+	move := moveFree
 	if t.s.Alone() {
-		t.l.queue(moveHead, args[:3]...)
-	} else {
-		t.l.queue(moveFree, args...)
+		move = moveHead
 	}
+	t.l.queue(move, int8Value(before.Version), int8Value(after.Version), int8Value(int64(after.Stamp)), []byte(t.s.id), int8Value(t.s.seq))
 }
 
-// replace queues statistics that replace those of known versions.
+// replace queues statistics that replace those of known versions, two at a time: mostly one
+// of them is that of the change log.
 func (t *turn) replace(stats []kv.Write, was []kvshared.StatsRow, version int64) {
-	for _, x := range stats {
-		num, known := binary.BigEndian.Uint32(x.Key[1:]), int64(0)
-		for _, row := range was {
-			if row.Num == num {
-				known = row.Version
-			}
+	known := func(x kv.Write) (num, version []byte) {
+		n := binary.BigEndian.Uint32(x.Key[1:])
+		i := slices.IndexFunc(was, func(row kvshared.StatsRow) bool { return row.Num == n })
+		if i < 0 {
+			return int4Value(n), int8Value(0)
 		}
-		t.l.queue(moveStats, int4Value(num), int8Value(known), int8Value(version), x.Value)
+		return int4Value(n), int8Value(was[i].Version)
+	}
+	for ; len(stats) > 1; stats = stats[2:] {
+		num, before := known(stats[0])
+		other, otherBefore := known(stats[1])
+		t.l.queue(moveTwo, num, before, stats[0].Value, int8Value(version), other, otherBefore, stats[1].Value)
+	}
+	if len(stats) > 0 {
+		num, before := known(stats[0])
+		t.l.queue(moveStats, num, before, int8Value(version), stats[0].Value)
 	}
 }

@@ -36,7 +36,7 @@ func init() {
 		tripLease:   {renewLeases, leaveJobs},
 		tripClaim:   {takeClaims, dropClaims, selectClaimants},
 		tripLock:    {lockHead},
-		tripCommit:  {writeHead, moveHead},
+		tripCommit:  {writeHead, moveHead, moveFree},
 		tripBeat:    {renewServer, noteSeen},
 	} {
 		for _, s := range list {

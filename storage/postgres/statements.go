@@ -3,6 +3,7 @@ package postgres
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 )
 
 // statement is an SQL statement that each connection prepares when it is opened.
@@ -98,9 +99,10 @@ var (
 
 	// What a commit without the lock takes for granted: each of these divides by whether
 	// it is so.
-	moveHead   = stmt(`update head set ver = $2::int8 / (case when ver = $1 then 1 else 0 end), stamp = $3 where one = 1`, typeInt8, typeInt8, typeInt8)
-	moveFree   = stmt(`update head set ver = $2::int8 / (case when ver = $1 and not exists (select 1 from claim where server < $4) and not exists (select 1 from claim where server > $4) then 1 else 0 end), stamp = $3 where one = 1`, typeInt8, typeInt8, typeInt8, typeText)
+	moveHead   = stmt(`with counted as (update server set seq = $5 where id = $4) update head set ver = $2::int8 / (case when ver = $1 then 1 else 0 end), stamp = $3 where one = 1`, typeInt8, typeInt8, typeInt8, typeText, typeInt8)
+	moveFree   = stmt(`with counted as (update server set seq = $5 where id = $4) update head set ver = $2::int8 / (case when ver = $1 and not exists (select 1 from claim where server < $4) and not exists (select 1 from claim where server > $4) then 1 else 0 end), stamp = $3 where one = 1`, typeInt8, typeInt8, typeInt8, typeText, typeInt8)
 	moveStats  = stmt(`update stats set ver = $3::int8 / (case when ver = $2 then 1 else 0 end), row = $4 where num = $1`, typeInt4, typeInt8, typeInt8, typeBytes)
+	moveTwo    = stmt(`update stats set ver = $4::int8 / (case when ver = case num when $1 then $2 else $6 end then 1 else 0 end), row = case num when $1 then $3 else $7 end where num in ($1, $5)`, typeInt4, typeInt8, typeBytes, typeInt8, typeInt4, typeInt8, typeBytes)
 	surelyNone = stmt(`select 1 / (case when count(*) = 0 then 1 else 0 end) from unnest($1::int4[], $2::bytea[], $3::bytea[]) u(c, lo, hi), lateral (select 1 from kv where kv.c = u.c and kv.k >= u.lo and kv.k < u.hi limit 1) x`, typeInt4s, typeBytess, typeBytess)
 
 	// A claim counts as long as its row exists. Those of a server that has not been
@@ -125,6 +127,26 @@ var (
 	leaveNumbers = stmt(`delete from snapshot where server = $1`, typeText)
 	strayNumbers = stmt(`delete from snapshot where not exists (select 1 from server where id = snapshot.server and until > now())`)
 )
+
+// fewRows is up to how many rows are written by a statement with a parameter for each value:
+// the database takes arrays apart for longer than it then writes so few.
+const fewRows = 4
+
+// insertFew and writeFew are insertKeys and writeKeys for n+1 rows. The version comes first.
+var insertFew, writeFew = few(``), few(` on conflict (c, k) do update set v = excluded.v, ver = excluded.ver`)
+
+func few(conflict string) (list [fewRows]*statement) {
+	sql, params := `insert into kv as t (c, k, v, ver) values `, []uint32{typeInt8}
+	for n := range list {
+		if n > 0 {
+			sql += ", "
+		}
+		sql += fmt.Sprintf("($%d, $%d, $%d, $1)", 3*n+2, 3*n+3, 3*n+4)
+		params = append(params, typeInt4, typeBytes, typeBytes)
+		list[n] = stmt(sql+conflict, slices.Clone(params)...)
+	}
+	return list
+}
 
 // Parameters and columns are in the binary format.
 

@@ -244,12 +244,8 @@ const (
 )
 
 func (r *rows) queue(c *conn, version int64) {
-	parts(r.news, func(nums, keys, values array) {
-		c.queue(insertKeys, nums.value(), keys.value(), values.value(), int8Value(version))
-	})
-	parts(r.sets, func(nums, keys, values array) {
-		c.queue(writeKeys, nums.value(), keys.value(), values.value(), int8Value(version))
-	})
+	records(c, r.news, &insertFew, insertKeys, version)
+	records(c, r.sets, &writeFew, writeKeys, version)
 	parts(r.dels, func(nums, keys, _ array) { c.queue(deleteKeys, nums.value(), keys.value()) })
 	for _, d := range r.drops {
 		if num, lo := dataKey(d.Lo); len(lo) == 0 {
@@ -262,6 +258,22 @@ func (r *rows) queue(c *conn, version int64) {
 	parts(r.stats, func(nums, _, values array) { c.queue(writeStats, nums.value(), values.value(), int8Value(version)) })
 	numbers(c, dropCatalog, r.goneEntry)
 	numbers(c, dropStats, r.goneStats)
+}
+
+// records queues the writes of records and entries.
+func records(c *conn, list []kv.Write, few *[fewRows]*statement, many *statement, version int64) {
+	if len(list) == 0 || len(list) > len(few) {
+		parts(list, func(nums, keys, values array) {
+			c.queue(many, nums.value(), keys.value(), values.value(), int8Value(version))
+		})
+		return
+	}
+	args := append(make([][]byte, 0, 1+3*len(few)), int8Value(version))
+	for _, x := range list {
+		num, rest := dataKey(x.Key)
+		args = append(args, int4Value(num), rest, x.Value)
+	}
+	c.queue(few[len(list)-1], args...)
 }
 
 func numbers(c *conn, s *statement, list []uint32) {
