@@ -39,12 +39,15 @@ func updateByID(e storage.Sharer, id int32, change func(value.Doc) value.Doc) er
 }
 
 // lockTrips is how often the lock of the head was asked for.
-func lockTrips(t *testing.T, e *postgres.Engine) int64 {
+func lockTrips(t *testing.T, e *postgres.Engine) int64 { return tripsOf(t, e, "lock") }
+
+// tripsOf is the number of trips of a kind.
+func tripsOf(t *testing.T, e *postgres.Engine, kind string) int64 {
 	t.Helper()
 	st, err := e.ClusterStats(ctx)
 	must(t, err)
 	for _, trip := range st.Trips {
-		if trip.Kind == "lock" {
+		if trip.Kind == kind {
 			return trip.Count
 		}
 	}
