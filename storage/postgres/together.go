@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage/internal/kvshared"
 )
 
@@ -75,7 +76,7 @@ func (p *pointRead) take(row [][]byte) {
 	}
 }
 
-// join waits for a trip. done says that it has answered the read; otherwise the caller makes
+// join waits for a trip, as long as for a connection. done says that it has answered the read; otherwise the caller makes
 // a trip, and if that leads, calls leave behind it.
 func (q *pointReads) join(ctx context.Context, p *pointRead) (done, leading bool, err error) {
 	q.mu.Lock()
@@ -87,13 +88,18 @@ func (q *pointReads) join(ctx context.Context, p *pointRead) (done, leading bool
 	p.outcome = make(chan outcome, 1)
 	q.waiting = append(q.waiting, p)
 	q.mu.Unlock()
+	late := clock.System().NewTimer(longWait)
+	defer late.Stop()
 	select {
 	case how := <-p.outcome:
 		return how == gotAnswer, how == gotLead, nil
+	case <-late.C():
+		err = errBusy
 	case <-ctx.Done():
-		q.abandon(p)
-		return false, false, context.Cause(ctx)
+		err = context.Cause(ctx)
 	}
+	q.abandon(p)
+	return false, false, err
 }
 
 // abandon gives a read up that waits, or is under way.

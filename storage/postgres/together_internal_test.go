@@ -2,10 +2,12 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
 
+	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/internal/kv"
 	"github.com/duskdb/duskdb/storage/internal/kvshared"
 )
@@ -64,6 +66,20 @@ func TestPointReads(t *testing.T) {
 		}
 		if q.trips != 0 || len(q.waiting) != 0 {
 			t.Errorf("%d trips are under way, %d reads wait", q.trips, len(q.waiting))
+		}
+	})
+}
+
+// TestPointReadsOfStuckDatabase: a read does not wait for ever for trips that do not end.
+func TestPointReadsOfStuckDatabase(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := &pointReads{max: 1, trips: 1}
+		if done, leading, err := q.join(t.Context(), &pointRead{}); done || leading || !errors.Is(err, storage.ErrUnavailable) {
+			t.Errorf("got %v, %v, %v", done, leading, err)
+		}
+		if len(q.waiting) != 0 {
+			t.Error("it still waits")
 		}
 	})
 }
