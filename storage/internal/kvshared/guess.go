@@ -12,7 +12,7 @@ import (
 // They may be wrong: whoever uses one looks whether the record has the key.
 type guesses [1 << 16]atomic.Uint64
 
-// A guess is a part of the hash of a range, and the id of a record below it.
+// guessedBits are those of the id of a record in a guess; above them is a part of the hash of the range.
 const guessedBits = 40
 
 func (g *guesses) place(s kv.Span) (at *atomic.Uint64, tag uint64) {
