@@ -101,7 +101,7 @@ async function main() {
       });
       await step(`${at}next page`, async () => {
         await press(page, 'Next');
-        await first('50');
+        await first('25');
         await press(page, 'Previous');
         await first('0');
       });

@@ -4,7 +4,7 @@ import { queryBox } from './querybox.js';
 import { line, fieldsOf, scalar } from './shell.js';
 import { rows, largest } from './listing.js';
 
-const shown = 50; // documents of a page
+const shown = 25; // documents of a page
 const reach = 10_000; // documents that pages lead to; a filter finds the others
 const named = 1000; // documents that the forecast names, at most
 const small = 2000; // documents that are sorted by their expiry without a filter, at most
