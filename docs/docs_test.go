@@ -248,3 +248,25 @@ func slug(heading string) string {
 	heading = regexp.MustCompile(`[^\pL\pN _-]`).ReplaceAllString(strings.ToLower(heading), "")
 	return strings.ReplaceAll(heading, " ", "-")
 }
+
+// One line alone says that nothing is published, so that one line changes on the day of the first
+// release.
+func TestPublished(t *testing.T) {
+	says := regexp.MustCompile(`(?im)^.*(?:nothing is published|not published|not on (?:npm|pypi)|in no repository|no release yet).*$`)
+	var found []string
+	for _, pattern := range []string{"*.md", "../*.md", "../packages/*/*.md", "../packages/*/*/*.md"} {
+		pages, _ := filepath.Glob(pattern)
+		for _, page := range pages {
+			text, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, line := range says.FindAllString(string(text), -1) {
+				found = append(found, page+": "+line)
+			}
+		}
+	}
+	if len(found) > 1 || len(found) == 1 && !strings.HasPrefix(found[0], "../README.md") {
+		t.Errorf("more than one line says that nothing is published:\n%s", strings.Join(found, "\n"))
+	}
+}
