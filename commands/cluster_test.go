@@ -1,6 +1,7 @@
 package commands_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -9,6 +10,8 @@ import (
 	"github.com/duskdb/duskdb/commands"
 	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/storagetest"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -85,6 +88,46 @@ func TestRecoveryToken(t *testing.T) {
 // recovering is a command that ends transaction n, with a recovery token.
 func recovering(name string, n int) string {
 	return harness.InTxnArgs(`{"`+name+`": 1, "recoveryToken": {"recoveryShardId": "duskdb"}}`, n, false)
+}
+
+// lostCommits is an engine whose commits of transactions lose their answers.
+type lostCommits struct{ *storagetest.Member }
+
+// Begin opens a transaction.
+func (e lostCommits) Begin(ctx context.Context) (storage.Txn, error) {
+	tx, err := e.Member.Begin(ctx)
+	return lostCommit{tx}, err
+}
+
+type lostCommit struct{ storage.Txn }
+
+// CommitWith fails, and leaves open whether it has succeeded.
+func (lostCommit) CommitWith(context.Context, func(storage.Tx) error) error {
+	return storage.ErrUnavailable
+}
+
+// If a server does not know what has become of a commit, it prevents it before it says that there is
+// no such transaction: the driver then runs the whole transaction again.
+func TestCommitOfUnknownOutcome(t *testing.T) {
+	t.Parallel()
+	a, _, _ := serversOver(t)
+	m, ok := a.engine.(*storagetest.Member)
+	if !ok {
+		t.Skip("the engine of this test is another one")
+	}
+	h := harness.NewOver(t, lostCommits{m}, a.Clock, kernel.Options{Log: zerolog.Nop()})
+	h.OK(`{create: "c"}`)
+	h.OK(harness.InTxnArgs(`{"insert": "c", "documents": [{"_id": 1}]}`, 1, true))
+	if reply := h.Admin(recovering("commitTransaction", 1)); reply.Lookup("code").Int32() != 6 {
+		t.Errorf("a commit whose answer is lost: %s", reply)
+	}
+	if reply := h.Admin(recovering("commitTransaction", 1)); reply.Lookup("code").Int32() != 251 || !strings.Contains(reply.String(), "TransientTransactionError") {
+		t.Errorf("the same again: %s", reply)
+	}
+	docs := harness.Docs(a.RunOn("config", harness.Relaxed(`{find: "transactions"}`)))
+	if len(docs) != 1 || docs[0].Lookup("state").Str() != "aborted" || docs[0].Lookup("txnNum").Int64() != 1 {
+		t.Errorf("the transaction may still be committed: %v", docs)
+	}
 }
 
 // A commit that reaches another server than the one with the open transaction is answered

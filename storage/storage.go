@@ -42,7 +42,8 @@ var (
 	// ErrDamaged says that what was read is not what was written.
 	ErrDamaged = errors.New("the data are damaged")
 	// ErrUnavailable says that the database that has the data cannot be reached. What
-	// was to be written is not.
+	// was to be written is not, unless the connection was lost in the middle of a commit and
+	// the database stays away: then that is not known.
 	ErrUnavailable = errors.New("the database cannot be reached")
 )
 

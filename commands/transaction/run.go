@@ -2,6 +2,7 @@ package transaction
 
 import (
 	"context"
+	"errors"
 
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/kernel"
@@ -129,6 +130,10 @@ func commit(c *kernel.Call, t *session.Transaction) error {
 	})
 	if err != nil {
 		c.Svc.EndTransaction(c.Session, session.TxnAborted)
+		if errors.Is(err, storage.ErrUnavailable) {
+			c.Session.Number-- // the next commit finds out what has become of this one, or prevents it
+			c.Session.State = session.TxnNone
+		}
 		return kernel.Translate(storage.Namespace{}, err)
 	}
 	c.Session.Stored = stored

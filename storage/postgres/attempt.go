@@ -37,7 +37,7 @@ func (s *store) Attempt(ctx context.Context, w *kv.WriteSet, before, after kvsha
 	rows.stats = nil // replaced already
 	rows.queue(l.conn, after.Version)
 	t.finish(s.members.others.Load() > 0, !l.whole)
-	if err = l.run(ctx, nil); err == nil {
+	if err = l.run(s.life, nil); err == nil {
 		s.saw(after.Version)
 		return nil
 	}

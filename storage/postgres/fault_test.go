@@ -126,13 +126,15 @@ func TestRestart(t *testing.T) {
 }
 
 // proxy passes bytes between servers and the database. On request it loses
-// the answer to a commit, and the connection with it.
+// the answer to a commit, and the connection with it, or everything without a word.
 type proxy struct {
 	net.Listener
 	to   atomic.Value // string
 	all  sync.Map     // net.Conn
 	lose atomic.Int64 // how many answers to commits will be lost
 	lost atomic.Int64
+
+	swallows atomic.Bool // nothing gets through, and no connection ends
 
 	apart atomic.Bool // the answers are those of a database whose trips are no transactions
 }
@@ -179,6 +181,9 @@ func (p *proxy) serve(client net.Conn) {
 			if err != nil {
 				return
 			}
+			if p.swallows.Load() {
+				continue
+			}
 			if _, err := db.Write(b[:n]); err != nil {
 				return
 			}
@@ -190,8 +195,11 @@ func (p *proxy) serve(client net.Conn) {
 		if err != nil {
 			return
 		}
+		if p.swallows.Load() {
+			continue
+		}
 		if p.apart.Load() {
-			copy(b, bytes.ReplaceAll(b[:n], []byte("\x00\x00\x00\x03yes"), []byte("\x00\x00\x00\x03not")))
+			copy(b, bytes.ReplaceAll(b[:n], []byte("\x00\x00\x00\x05whole"), []byte("\x00\x00\x00\x05parts")))
 		}
 		if commits(b[:n]) && p.lose.Add(-1) >= 0 {
 			p.lost.Add(1)

@@ -74,6 +74,18 @@ func (s *store) drop() {
 	s.turns.drop()
 }
 
+// errSilent says that the database does not answer.
+var errSilent = fmt.Errorf("nothing was heard of it for %v", lifetime)
+
+// giveUp ends all connections of a database that is silent: a network that loses everything without
+// a word does not end them, and whatever waits for an answer would wait until it heals.
+func (s *store) giveUp() {
+	s.drop()
+	if n := s.pool.leased.hangUp() + s.turns.leased.hangUp(); n > 0 {
+		s.opts.Logger("storage: %d connections were given up: %v", n, errSilent)
+	}
+}
+
 // lockTime is how long a commit waits for the lock of the head before the next heartbeat looks
 // for a connection that has it and does nothing.
 const lockTime = 8 * time.Second

@@ -35,7 +35,7 @@ func waitedForTable(err error) bool {
 	return errors.As(err, &pe) && pe.Code == lockNotAvailable && pe.Where == ""
 }
 
-// held are the connections of the snapshots that are open.
+// held are connections that are in use.
 type held struct {
 	mu    sync.Mutex
 	conns map[*conn]struct{}

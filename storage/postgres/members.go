@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/internal/kvshared"
@@ -39,6 +41,7 @@ type members struct {
 	timed   time.Duration // when the database's time was measured last
 	lookout lookout       // only the goroutine of the beats uses it
 	failure atomic.Value  // failed: why the last beat that failed did
+	silent  atomic.Bool   // nothing was heard of the database for lifetime
 
 	mu     sync.Mutex
 	wanted map[string]time.Time // until when a job is this server's; the zero time: it is another's
@@ -65,10 +68,13 @@ func (m *members) run() {
 	var c *conn
 	var away bool
 	var swept time.Duration
+	heard := m.now()
 	for ctx.Err() == nil {
 		var err error
 		if c == nil || c.broken != nil {
-			c, err = m.connect(ctx)
+			if c, err = m.connect(ctx); err == nil {
+				heard = m.now()
+			}
 		}
 		if err == nil {
 			err = m.heartbeat(ctx, c)
@@ -91,6 +97,13 @@ func (m *members) run() {
 		if err != nil {
 			m.failure.Store(failed{err})
 		}
+		if isAnswer(err) {
+			heard = m.now()
+		}
+		silent := away && m.now() > heard+lifetime // one beat fails if the process was stopped
+		if m.silent.Store(silent); silent {
+			m.s.giveUp()
+		}
 		if away = err != nil; c != nil && away && (c.broken != nil || !isLockTimeout(err)) {
 			c.close()
 			c = nil
@@ -100,6 +113,12 @@ func (m *members) run() {
 	if c != nil {
 		c.close()
 	}
+}
+
+// isAnswer reports whether a beat, which may have failed, got an answer.
+func isAnswer(err error) bool {
+	var pe *pgconn.PgError
+	return err == nil || errors.As(err, &pe)
 }
 
 // rest waits for the next beat, or for a notification.

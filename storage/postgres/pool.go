@@ -31,6 +31,8 @@ type pool struct {
 	waiting    []*waiter
 	idle       []*conn
 	ended      bool
+
+	leased held // the connections that somebody has
 }
 
 // waiter waits for a place.
@@ -110,12 +112,21 @@ func (p *pool) lease(ctx context.Context, holds bool) (l lease, err error) {
 		}
 	}
 	if l.conn == nil {
-		if l.conn, err = p.open(ctx); err != nil {
+		if l.conn, err = p.connect(ctx); err != nil {
 			p.leave(l.place)
+			return l, err
 		}
 	}
+	p.leased.add(l.conn)
 	l.holds = holds
-	return l, err
+	return l, nil
+}
+
+// connect opens a connection, if the database answers.
+func (p *pool) connect(ctx context.Context) (*conn, error) {
+	ctx, end := context.WithTimeoutCause(ctx, lifetime, errSilent)
+	defer end()
+	return p.open(ctx)
 }
 
 // pop takes an idle connection, if there is one. The caller holds mu.
@@ -223,6 +234,7 @@ func (p *pool) free(at place) {
 // put gives a connection back. It may owe answers. One that is not kept has its place until the
 // database has ended it, for which nobody waits.
 func (p *pool) put(l lease) {
+	p.leased.remove(l.conn)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if l.holds {

@@ -160,11 +160,11 @@ func (s *store) connectWriter(ctx context.Context) (*conn, error) {
 // does not begin one: then a setting for the rest of the transaction is there in the next
 // statement. That is so in PostgreSQL; others may commit after each statement.
 func (c *conn) learnWhole(ctx context.Context) error {
-	c.simple(`select set_config('duskdb.whole', 'yes', true)`)
+	c.simple(`select set_config('duskdb.whole', 'whole', true)`)
 	c.simple(`select current_setting('duskdb.whole', true)`)
 	whole := false
 	err := c.run(ctx, func(n int, v [][]byte) error {
-		whole = n == 1 && string(v[0]) == "yes"
+		whole = n == 1 && string(v[0]) == "whole"
 		return nil
 	})
 	if c.broken != nil {

@@ -91,7 +91,7 @@ func (t *turn) Commit(ctx context.Context, w *kv.WriteSet, h kvshared.Head) erro
 	s.seq++
 	t.l.queue(writeSeq, []byte(s.id), int8Value(s.seq))
 	t.finish(t.others > 0, true)
-	err := t.l.run(ctx, nil)
+	err := t.l.run(s.life, nil)
 	if err == nil {
 		t.over = true
 		s.saw(h.Version)
@@ -141,16 +141,23 @@ func (t *turn) Seen(ctx context.Context, version int64) {
 	}
 }
 
+// errUnknown says that the outcome of a commit is not known.
+var errUnknown = fmt.Errorf("%w, and whether the commit has happened is not known", storage.ErrUnavailable)
+
 // outcome finds out whether a commit has happened whose answer was lost. With the
-// lock of the head, the connection that was lost has ended its transaction.
+// lock of the head, the connection that was lost has ended its transaction. It gives up when the
+// context ends, or the database is silent.
 func (s *store) outcome(ctx context.Context, seq int64, cause error) error {
 	var pause storage.Backoff
 	for {
+		if s.members.silent.Load() {
+			return fmt.Errorf("%w: %w", errUnknown, errSilent)
+		}
 		known, done, err := s.committed(ctx, seq)
 		switch {
 		case err != nil:
 		case !known:
-			return fmt.Errorf("%w: the others took this server for gone, and whether its commit has happened is not known", storage.ErrUnavailable)
+			return fmt.Errorf("%w: the others took this server for gone", errUnknown)
 		case done:
 			return nil
 		default:
@@ -159,6 +166,8 @@ func (s *store) outcome(ctx context.Context, seq int64, cause error) error {
 		select {
 		case <-clock.System().After(max(pause.Next(), 20*time.Millisecond)):
 		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-s.life.Done():
 			return storage.ErrClosed
 		}
 	}

@@ -153,7 +153,7 @@ func (e *Engine) commitLocked(t *tx) error {
 	// 3. One trip writes everything, commits and gives the lock back.
 	began := clock.System().Now()
 	defer t.Scratch.Release()
-	if err := t.turn.Commit(e.life, t.writes(), t.head); err != nil {
+	if err := t.turn.Commit(t.Ctx, t.writes(), t.head); err != nil {
 		return err
 	}
 	e.common.CommitTimes.Observe(clock.System().Now().Sub(began))

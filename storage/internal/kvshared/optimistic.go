@@ -162,7 +162,7 @@ func (e *Engine) commitOptimistic(t *tx) error {
 	before, _ := t.state.Head()
 	t.head.Version++
 	defer t.Scratch.Release()
-	if err := e.store.Attempt(e.life, t.writes(), before, t.head, &o.conditions); err != nil {
+	if err := e.store.Attempt(t.Ctx, t.writes(), before, t.head, &o.conditions); err != nil {
 		e.writer.backoff.failed()
 		return err
 	}

@@ -33,7 +33,9 @@ type Store interface {
 	Lock(ctx context.Context, r *Request) (Turn, *Reply, error)
 	// Attempt commits in one round trip what a Turn would, the head of the state before
 	// being known, if the conditions hold and no transaction of another server has
-	// claims. Otherwise it writes nothing and fails with ErrMoved.
+	// claims. Otherwise it writes nothing and fails with ErrMoved. What has been sent is not
+	// cancelled when the context ends; but nobody waits any longer to learn what has become of
+	// a commit whose answer was lost.
 	Attempt(ctx context.Context, w *kv.WriteSet, before, after Head, c *Conditions) error
 	// Claim makes a snapshot transaction claim what it writes, for all servers. It
 	// returns which claims it has got, and whether everything is as it must be.
@@ -136,7 +138,8 @@ type Turn interface {
 	// Keep is called again and again while the caller works: the store gives the
 	// turn of a server that has stopped to others.
 	Keep()
-	// Commit commits the writes, as a whole or not at all, and the head. The turn is over.
+	// Commit commits the writes, as a whole or not at all, and the head. The turn is over. The
+	// context is as in Attempt.
 	Commit(ctx context.Context, w *kv.WriteSet, h Head) error
 	// Seen waits, after a commit, until all other servers have seen it.
 	Seen(ctx context.Context, version int64)
