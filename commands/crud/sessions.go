@@ -81,6 +81,9 @@ func runEndSessions(c *kernel.Call) error {
 		return err
 	}
 	endSessions(c, among(keys))
+	for _, k := range keys { // other servers may have them
+		c.Svc.Snapshots.Leave(k, c.Svc.Real)
+	}
 	return nil
 }
 

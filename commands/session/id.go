@@ -38,6 +38,16 @@ func (k Key) UserName() string {
 	return ""
 }
 
+// Reader returns a number that stands for the session on all servers.
+func (k Key) Reader() uint64 {
+	digest := k.Digest()
+	sum := sha256.New()
+	_, _ = sum.Write(k.ID[:])
+	_, _ = sum.Write(digest[:])
+	_, _ = sum.Write([]byte(k.Child))
+	return binary.BigEndian.Uint64(sum.Sum(nil))
+}
+
 // FormatUUID returns a UUID as messages show it.
 func FormatUUID(id [16]byte) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -21,9 +22,22 @@ type Snapshots struct {
 	Mu   sync.Mutex      // guards List
 	List []*HeldSnapshot // the open snapshots, sorted by time
 
-	readers map[*Session]*HeldSnapshot // the snapshot that a session has read last, and has not left; guarded by Mu
-	reading atomic.Int64               // number of readers
+	readers   map[uint64]*HeldSnapshot // the snapshot that a session has read last, and has not left, by Key.Reader; guarded by Mu
+	elsewhere map[uint64]reading       // what sessions read on other servers; guarded by Mu
+	reading   atomic.Int64             // number of readers, and of those elsewhere
+
+	tell func(storage.Reading) // tells the other servers; nil: there are none
 }
+
+// reading is what a session was heard to read.
+type reading struct {
+	ts    uint64    // the time of the snapshot
+	since time.Time // the time of the news
+}
+
+// maxElsewhere bounds what is known of sessions on other servers. Beyond it snapshots end when they
+// are old.
+const maxElsewhere = 10_000
 
 // HeldSnapshot is the state at a cluster time that a reply has named.
 type HeldSnapshot struct {
@@ -42,10 +56,47 @@ func SnapshotTooOld(ts uint64) error {
 	return mongoerr.Newf(mongoerr.SnapshotTooOld, "Read timestamp %s is older than the oldest available timestamp.", clustertime.Value(ts))
 }
 
+// Join makes servers over the same data tell each other which sessions read snapshots, and leave
+// them: a driver sends each command of a session to any server.
+func (l *Snapshots) Join(engine storage.Engine, real clock.Clock) {
+	e, ok := engine.(storage.ReadingTeller)
+	if !ok {
+		return
+	}
+	l.tell = e.TellReading
+	e.HearReadings(func(r storage.Reading) { l.hear(r, real.Now()) })
+}
+
+// hear takes what another server tells: a session that reads a later snapshot there has left what it
+// has read here.
+func (l *Snapshots) hear(r storage.Reading, now time.Time) {
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
+	if s := l.readers[r.Reader]; s != nil && (s.TS < r.Number || s.TS == r.Number && r.Left) {
+		l.leaveHere(r.Reader, now)
+	}
+	switch known := l.elsewhere[r.Reader]; {
+	case known.ts > r.Number: // the news has been overtaken
+	case r.Left:
+		delete(l.elsewhere, r.Reader)
+	case len(l.elsewhere) < maxElsewhere:
+		if l.elsewhere == nil {
+			l.elsewhere = map[uint64]reading{}
+		}
+		l.elsewhere[r.Reader] = reading{r.Number, now}
+	}
+	l.count()
+}
+
+// count keeps reading. The caller holds Mu.
+func (l *Snapshots) count() { l.reading.Store(int64(len(l.readers) + len(l.elsewhere))) }
+
 // Expire forgets the states that are too old, that their sessions have left, or that are too
 // many, except those that are being read. Of too many, those without a session go first, then
 // the oldest. The caller holds Mu.
 func (l *Snapshots) Expire(now time.Time, limits storage.SnapshotLimits) {
+	maps.DeleteFunc(l.elsewhere, func(_ uint64, r reading) bool { return now.Sub(r.since) > limits.MaxAge })
+	l.count()
 	l.drop(func(s *HeldSnapshot) bool {
 		return now.Sub(s.Made) > limits.MaxAge || limits.Linger > 0 && s.isLeft() && now.Sub(s.left) >= limits.Linger
 	})
@@ -85,42 +136,55 @@ func (s *HeldSnapshot) isLeft() bool { return s.readers == 0 && !s.left.IsZero()
 
 // Read notes that a session reads a state, and has left the one that it read before.
 func (l *Snapshots) Read(ss *Session, s *HeldSnapshot, now time.Time) {
+	reader := ss.Key.Reader()
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
-	if l.readers[ss] == s {
+	if l.readers[reader] == s {
 		return
 	}
-	l.leave(ss, now)
+	l.leaveHere(reader, now)
 	if l.readers == nil {
-		l.readers = map[*Session]*HeldSnapshot{}
+		l.readers = map[uint64]*HeldSnapshot{}
 	}
-	l.readers[ss] = s
+	l.readers[reader] = s
 	s.readers++
-	l.reading.Add(1)
+	l.count()
+	if l.tell != nil {
+		l.tell(storage.Reading{Reader: reader, Number: s.TS})
+	}
 }
 
 // Leave notes that a session does something else than to read a state. Drivers do not say
 // that a session with snapshot reads has ended: they use its id for the next one.
-func (l *Snapshots) Leave(ss *Session, real clock.Clock) {
+// The session need not be one that this server has.
+func (l *Snapshots) Leave(key Key, real clock.Clock) {
 	if l.reading.Load() == 0 {
 		return
 	}
-	now := real.Now()
+	now, reader := real.Now(), key.Reader()
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
-	l.leave(ss, now)
+	ts := max(l.leaveHere(reader, now), l.elsewhere[reader].ts)
+	delete(l.elsewhere, reader)
+	l.count()
+	if ts != 0 && l.tell != nil {
+		l.tell(storage.Reading{Reader: reader, Number: ts, Left: true})
+	}
 }
 
-func (l *Snapshots) leave(ss *Session, now time.Time) {
-	s := l.readers[ss]
+// leaveHere notes that a session has left what it has read on this server, and returns its time; 0:
+// nothing. The caller holds Mu.
+func (l *Snapshots) leaveHere(reader uint64, now time.Time) uint64 {
+	s := l.readers[reader]
 	if s == nil {
-		return
+		return 0
 	}
-	delete(l.readers, ss)
-	l.reading.Add(-1)
+	delete(l.readers, reader)
+	l.count()
 	if s.readers--; s.readers == 0 {
 		s.left = now
 	}
+	return s.TS
 }
 
 // Close forgets all states.

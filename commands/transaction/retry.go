@@ -37,7 +37,7 @@ func InRetryableWrite(c *kernel.Call) error {
 // OutsideTransaction runs a command that is not a statement of a transaction.
 func OutsideTransaction(c *kernel.Call) error {
 	if c.Session != nil && c.Generic.Level != "snapshot" && !c.Cmd.Has(kernel.Continues) && c.Cmd.Name != "killCursors" {
-		c.Svc.Snapshots.Leave(c.Session, c.Svc.Real)
+		c.Svc.Snapshots.Leave(c.Session.Key, c.Svc.Real)
 	}
 	if c.Generic.ReadConcern != nil {
 		if err := afterClusterTime(c); err != nil {

@@ -177,6 +177,7 @@ func DescribeTransaction(s *kernel.Service, b *value.Builder, t *session.Transac
 func OpenLog(s *kernel.Service) error {
 	s.Oplog = oplog.New(s.OplogConfig())
 	s.Sessions.OnEnd = func(ss *session.Session) { sessionEnded(s, ss) }
+	s.Snapshots.Join(s.Engine, s.Real)
 	if err := s.Oplog.Open(s.Background); err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func beginTransaction(c *kernel.Call) error {
 		return mongoerr.New(mongoerr.ConflictingOperationInProgress, "Only servers in a sharded cluster can start a new transaction at the active transaction number")
 	}
 	c.Svc.EndTransaction(ss, session.TxnAborted)
-	c.Svc.Snapshots.Leave(ss, c.Svc.Real)
+	c.Svc.Snapshots.Leave(ss.Key, c.Svc.Real)
 	tx, err := c.Svc.Engine.Begin(c.Ctx)
 	if errors.Is(err, storage.ErrManySnapshots) && snapshotGivesWay(c.Svc) {
 		tx, err = c.Svc.Engine.Begin(c.Ctx)
@@ -113,7 +113,7 @@ func KillStatements(s *kernel.Service, ss *session.Session, cause error) {
 // turn.
 func sessionEnded(s *kernel.Service, ss *session.Session) {
 	s.EndTransaction(ss, session.TxnAborted)
-	s.Snapshots.Leave(ss, s.Real)
+	s.Snapshots.Leave(ss.Key, s.Real)
 }
 
 // Housekeeping aborts transactions that have outlived

@@ -31,17 +31,18 @@ type members struct {
 	channel  string      // channel of notifications
 	notifies atomic.Bool // whether the database has them
 
-	started chan struct{} // closed after the first beat
-	changes chan struct{}
-	follow  atomic.Pointer[func(kvshared.Head, []kvshared.StatsRow) (bool, error)]
-	sent    atomic.Int64  // when the last beat that succeeded was sent, in nanoseconds of the process
-	others  atomic.Int64  // living servers beside this one
-	freed   atomic.Bool   // transactions have ended whose writes others may wait for
-	seen    int64         // the version of the last refresh; only the goroutine of the beats uses it, and timed
-	timed   time.Duration // when the database's time was measured last
-	lookout lookout       // only the goroutine of the beats uses it
-	failure atomic.Value  // failed: why the last beat that failed did
-	silent  atomic.Bool   // nothing was heard of the database for lifetime
+	started  chan struct{} // closed after the first beat
+	changes  chan struct{}
+	follow   atomic.Pointer[func(kvshared.Head, []kvshared.StatsRow) (bool, error)]
+	sent     atomic.Int64  // when the last beat that succeeded was sent, in nanoseconds of the process
+	others   atomic.Int64  // living servers beside this one
+	freed    atomic.Bool   // transactions have ended whose writes others may wait for
+	seen     int64         // the version of the last refresh; only the goroutine of the beats uses it, and timed
+	timed    time.Duration // when the database's time was measured last
+	lookout  lookout       // only the goroutine of the beats uses it
+	readings readings
+	failure  atomic.Value // failed: why the last beat that failed did
+	silent   atomic.Bool  // nothing was heard of the database for lifetime
 
 	mu     sync.Mutex
 	wanted map[string]time.Time // until when a job is this server's; the zero time: it is another's
@@ -143,6 +144,8 @@ func (m *members) connect(ctx context.Context) (*conn, error) {
 	c.notify = func(_, payload string) {
 		if payload == noteFreed {
 			m.freed.Store(true)
+		} else {
+			m.readings.heard(m.s.id, payload)
 		}
 	}
 	c.simple("listen " + quoted(m.channel))
@@ -209,6 +212,9 @@ func (m *members) heartbeat(ctx context.Context, c *conn) error {
 				return err
 			}
 		}
+	}
+	if err := m.tellReadings(ctx, c, others); err != nil {
+		return err
 	}
 	m.others.Store(others)
 	m.leased(jobs, leased, at)

@@ -38,6 +38,7 @@ type Member struct {
 	changes chan struct{}
 	dead    bool
 	died    time.Time
+	hear    func(storage.Reading)
 }
 
 // Join adds a server.

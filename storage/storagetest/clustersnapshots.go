@@ -7,7 +7,10 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
-var _ storage.SnapshotNumberer = (*Member)(nil)
+var (
+	_ storage.SnapshotNumberer = (*Member)(nil)
+	_ storage.ReadingTeller    = (*Member)(nil)
+)
 
 // numberedState is a state that any member may read.
 type numberedState struct {
@@ -64,6 +67,24 @@ func (m *Member) BeginAt(_ context.Context, number uint64) (storage.Txn, error) 
 	t := s.spare[0]
 	s.spare = s.spare[1:]
 	return memberTxn{t, m}, nil
+}
+
+// TellReading tells the other members something.
+func (m *Member) TellReading(r storage.Reading) {
+	m.cluster.mu.Lock()
+	defer m.cluster.mu.Unlock()
+	for _, other := range m.cluster.members {
+		if other != m && other.hear != nil {
+			go other.hear(r) // it may be about to tell something itself
+		}
+	}
+}
+
+// HearReadings takes what to do with what other members tell.
+func (m *Member) HearReadings(fn func(storage.Reading)) {
+	m.cluster.mu.Lock()
+	defer m.cluster.mu.Unlock()
+	m.hear = fn
 }
 
 // numberedTxn is the first transaction on a state.

@@ -211,6 +211,7 @@ var boundedMaps = map[string]string{
 	"query/match.topOperators":                      "the operators that the program has",
 	"query/script.Engine.functions":                 "maxFunctions and maxSource, then it begins again",
 	"query/script.Operation.handles":                "the functions of one command",
+	"commands/session.Snapshots.elsewhere":          "maxElsewhere, and no older than a snapshot may be",
 	"commands/session.Snapshots.readers":            "a session is taken out when it does something else, or ends",
 	"storage/postgres.held.conns":                   "the snapshots that are open, of a bounded number",
 	"storage/postgres.waits.since":                  "the connections for commits",

@@ -48,6 +48,7 @@ var (
 
 	_ storage.BriefViewer      = (*Engine)(nil)
 	_ storage.SnapshotNumberer = (*Engine)(nil)
+	_ storage.ReadingTeller    = (*Engine)(nil)
 )
 
 // firstProvisional is the first number that is never stored: transactions that

@@ -126,6 +126,10 @@ func (s *server) HoldNumbered(ctx context.Context, catalog int64, next func() ui
 	}
 }
 
+func (s *server) TellReading(storage.Reading) {}
+
+func (s *server) HearReadings(func(storage.Reading)) {}
+
 func (s *server) HoldAt(_ context.Context, number uint64) (Snapshot, error) {
 	s.db.mu.Lock()
 	defer s.db.mu.Unlock()

@@ -25,6 +25,7 @@ type Store interface {
 	// HoldAt holds the state with a number, whatever catalog it has;
 	// [storage.ErrNoSnapshot] if no server holds it.
 	HoldAt(ctx context.Context, number uint64) (Snapshot, error)
+	storage.ReadingTeller
 	// Catalog reads the latest catalog: the entries of all collections, with the
 	// documents of those that have changed since a version.
 	Catalog(ctx context.Context, since int64) (Head, []CatalogRow, error)

@@ -63,6 +63,12 @@ func (e *Engine) BeginAt(ctx context.Context, number uint64) (storage.Txn, error
 	return e.newTxn(ctx, cat, snap), nil
 }
 
+// TellReading tells the other servers what a session does with a snapshot.
+func (e *Engine) TellReading(r storage.Reading) { e.store.TellReading(r) }
+
+// HearReadings makes the engine call fn with what other servers tell.
+func (e *Engine) HearReadings(fn func(storage.Reading)) { e.store.HearReadings(fn) }
+
 // catalogOf reads the catalog of a state. What is as it is in memory is shared with that.
 func (e *Engine) catalogOf(ctx context.Context, snap Snapshot, known *kv.Root) (*catalog, error) {
 	reply, err := snap.Read(ctx, &Request{Catalog: true})
