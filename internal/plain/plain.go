@@ -33,7 +33,7 @@ func replace(text string, err error) string {
 	if said := say(err); said != "" {
 		return strings.ReplaceAll(text, err.Error(), said)
 	}
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // one error of the tree
 	case interface{ Unwrap() error }:
 		if inner := e.Unwrap(); inner != nil {
 			return replace(text, inner)
@@ -48,7 +48,7 @@ func replace(text string, err error) string {
 
 // say puts one error into words; "" if its text may stay.
 func say(err error) string {
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // one error of the tree
 	case *fs.PathError:
 		return e.Path + ": " + Text(e.Err)
 	case *os.LinkError:
@@ -80,7 +80,7 @@ func say(err error) string {
 // sayValue puts errors into words that are values and have no fields.
 func sayValue(err error) string {
 	switch err {
-	case io.EOF:
+	case io.EOF: //nolint:errorlint // one error of the tree
 		return "unexpected end"
 	case io.ErrUnexpectedEOF:
 		return "the data end too early"

@@ -19,7 +19,7 @@ import (
 func TestText(t *testing.T) {
 	_, missing := os.Open("/does/not/exist")
 	_, number := strconv.Atoi("x")
-	_, badURL := url.Parse("mongodb://user:secret@host:port/")
+	_, badURL := url.Parse("mongodb://user:secret@host:port/") //nolint:staticcheck // it is not valid
 	refused := &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1}, Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 	for _, tt := range []struct {
 		err  error

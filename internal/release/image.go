@@ -111,7 +111,7 @@ func (r *release) imageManifest(b *blobs, p *product) (descriptor, error) {
 	}
 	settings, err := parseImageConfig(string(dockerfile), r.version)
 	if err != nil {
-		return descriptor{}, fmt.Errorf("Dockerfile: %w", err)
+		return descriptor{}, fmt.Errorf("the Dockerfile: %w", err)
 	}
 	files, err := r.imageFiles(p, settings)
 	if err != nil {
