@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/duskdb/duskdb/internal/needs"
 	"github.com/duskdb/duskdb/internal/pgtest"
 	"github.com/duskdb/duskdb/internal/proc"
 )
@@ -24,9 +23,8 @@ func TestClusterFullDisk(t *testing.T) {
 	must(t, err)
 	t.Cleanup(func() { _ = os.Remove(disk) })
 	switch err := unix.Mount("tmpfs", disk, "tmpfs", 0, "size=64m"); {
-	case errors.Is(err, unix.EPERM):
-		needs.Missing(t, "mount")
-		return
+	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES), errors.Is(err, unix.ENOSYS), errors.Is(err, unix.ENODEV):
+		t.Skipf("no disk of its own: mount: %v", err) // a container, or somebody who is not root
 	case err != nil:
 		t.Fatal(err)
 	}
