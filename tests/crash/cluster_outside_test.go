@@ -102,6 +102,7 @@ var machines = []fault{
 	}},
 	{"requests to the database get lost", lossy(requests)},
 	{"answers of the database get lost", lossy(answers)},
+	{"everything between a server and the database gets lost", lossy(both)},
 }
 
 // span is how long something lasts in a short and in a long run.
@@ -134,7 +135,7 @@ func foreign(sql string) func(*outside) {
 	}
 }
 
-// lossy is a network that loses what goes one way between a server and the database.
+// lossy is a network that loses what goes one way, or both, between a server and the database.
 func lossy(way direction) func(*outside) {
 	return func(o *outside) {
 		p := o.proxies[1]

@@ -33,6 +33,7 @@ const (
 	neither direction = iota
 	requests
 	answers
+	both
 )
 
 func newProxy(tb testing.TB, to string) *proxy {
@@ -122,7 +123,7 @@ func (p *proxy) pass(from, to net.Conn, way direction) {
 // them may, or none.
 func (p *proxy) wait(way direction) (torn, lost bool) {
 	p.mu.Lock()
-	lost = way == p.loses
+	lost = way == p.loses || p.loses == both
 	delay, held := p.delay, p.held
 	if torn = p.tears > 0; torn {
 		p.tears--
