@@ -255,8 +255,9 @@ func (w *Writer) source() storage.Namespace {
 
 // NewMonitor returns the ttl monitor.
 func NewMonitor(s *kernel.Service) *monitor.Monitor {
+	_, remote := s.Engine.(storage.Clustered)
 	return monitor.New(ExpiryHost{s}, monitor.Options{
-		Clock: s.Clock, Real: clock.System(), Log: s.Log, Lease: func() bool { return s.Engine.Lease(expiryJob) },
+		Clock: s.Clock, Real: clock.System(), Log: s.Log, Lease: func() bool { return s.Engine.Lease(expiryJob) }, Remote: remote,
 	})
 }
 

@@ -11,4 +11,7 @@
 // of the ordinary tests. They show work that copies. TestProcessorTime compares the processor
 // time of the process, which also shows work that only compares; it takes about two minutes
 // and runs when DUSKDB_GROWTH is set (.ci/run growth).
+//
+// TestTrips… count the round trips of a server over PostgreSQL, with n and 2n collections,
+// documents that are due, and change streams.
 package growth

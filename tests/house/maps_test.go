@@ -246,6 +246,7 @@ var boundedMaps = map[string]string{
 	"storage/internal/kvshared.cachedState.points":  "of one transaction",
 	"storage/internal/kvshared.cachedState.ranges":  "of one transaction",
 	"storage/internal/kvshared.claimSet.held":       "of one transaction",
+	"storage/internal/kvshared.changes.seen":        "the collections that exist",
 	"storage/internal/kvshared.lookupCache.now":     "two generations of a bounded size",
 	"storage/internal/kvshared.lookupCache.old":     "two generations of a bounded size",
 	"storage/internal/kvshared.lookupCache.records": "two generations of a bounded size",

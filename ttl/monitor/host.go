@@ -82,6 +82,8 @@ type Visit struct {
 	// Refused is the error for the first document that could not be removed.
 	Refused error
 
+	keptBefore int64 // documents kept by the visits that this one continues
+
 	limits    visitLimits
 	lags      ttl.Lags // delays of the removals; queues observe theirs themselves
 	batches   int      // transactions begun

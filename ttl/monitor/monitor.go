@@ -20,6 +20,8 @@ type Options struct {
 	Log   zerolog.Logger // one line for each pass that removed anything
 	Batch int            // records per transaction; 0: as many as a pacer chooses
 	Lease func() bool    // reports whether this server runs the passes that are due; nil: always
+
+	Remote bool // commits make round trips to a database
 }
 
 // Monitor removes expired records. It is safe for concurrent use.
@@ -32,6 +34,7 @@ type Monitor struct {
 	host     Host
 	log      zerolog.Logger
 	batch    int // records of a transaction; 0: a pacer chooses
+	pace     pace
 	metrics  ttl.Metrics
 	schedule Schedule
 	wake     chan struct{} // not empty if a condition of the sleep has changed
@@ -68,6 +71,9 @@ func New(h Host, o Options) *Monitor {
 	m := &Monitor{
 		clock: o.Clock, real: o.Real, host: h, log: o.Log, batch: o.Batch, lease: lease{ask: o.Lease},
 		wake: make(chan struct{}, 1), sleep: sleep{clock: o.Clock}, history: history{ended: o.Real.Now()},
+	}
+	if m.pace = localPace; o.Remote {
+		m.pace = remotePace
 	}
 	m.sleep.begin()
 	m.jumps.over = sync.NewCond(&m.mu)

@@ -42,8 +42,18 @@ import (
 // benchmark that removes 100,000 documents beside a reading client (go test -bench
 // Expire/ -benchtime 3x ./servertest; figures in docs/performance.md) has a ratio
 // of the 99th percentiles below 2; shorter transactions spend most of their time
-// on the commit. minBatch keeps slow records from making every transaction a
-// single delete, maxBatch bounds the memory of one transaction.
+// on the commit. The smallest size keeps slow records from making every transaction a
+// single delete, the largest one bounds the memory of one transaction.
+//
+// # Beside a database
+//
+// Over the database of a cluster a transaction takes some round trips and a wait for a disk,
+// whatever its size: on a busy machine a tenth of a second. A controller that makes such a
+// transaction smaller does not make it shorter, and would end at the smallest size, with 8
+// records for each wait. So the sizes and durations are greater there (remotePace): of 128
+// records with three indexes, each of which costs the database about 30 µs, removing them
+// takes as long as the round trips on a quiet machine. Readers do not wait for it: they read
+// a state of the database.
 //
 // What holds it: TestPacer (sizes and pauses for fast and slow records, with
 // and without clients), TestPassYieldsToClients (clients that come and go) and
@@ -55,13 +65,20 @@ const (
 	busyTarget    = idleTarget / 96      // while clients are active
 	clientsActive = 100 * time.Millisecond
 
-	firstBatch = 32 // records
-	minBatch   = 8
-	maxBatch   = 2048
-
 	maxPause  = 10 * time.Millisecond
 	maxCredit = time.Millisecond / 5
 	minPause  = time.Microsecond
+)
+
+// pace are the bounds of transactions: the durations to aim at, and the numbers of records.
+type pace struct {
+	idle, busy         time.Duration
+	first, least, most int
+}
+
+var (
+	localPace  = pace{idle: idleTarget, busy: busyTarget, first: 32, least: 8, most: 2048}
+	remotePace = pace{idle: 100 * time.Millisecond, busy: 25 * time.Millisecond, first: 256, least: 128, most: 2048}
 )
 
 // pacer chooses the size of the transactions of a pass and pauses between
@@ -70,6 +87,7 @@ type pacer struct {
 	ctx   context.Context
 	host  Host
 	real  clock.Clock
+	pace  pace
 	fixed bool // the size is given by an option
 	size  int
 	began time.Time     // beginning of the running transaction
@@ -78,8 +96,8 @@ type pacer struct {
 	last  time.Time     // time of the last client operation
 }
 
-func newPacer(ctx context.Context, host Host, real clock.Clock, fixed int) *pacer {
-	p := &pacer{ctx: ctx, host: host, real: real, fixed: fixed > 0, size: firstBatch, seen: host.Operations()}
+func newPacer(ctx context.Context, host Host, real clock.Clock, pace pace, fixed int) *pacer {
+	p := &pacer{ctx: ctx, host: host, real: real, pace: pace, fixed: fixed > 0, size: pace.first, seen: host.Operations()}
 	if p.fixed {
 		p.size = fixed
 	}
@@ -103,12 +121,12 @@ func (p *pacer) yield() {
 	}
 	shared := !p.last.IsZero() && now.Sub(p.last) < clientsActive
 	if !shared {
-		p.adapt(took, idleTarget)
+		p.adapt(took, p.pace.idle)
 		p.owed = 0
 		runtimehints.Yield()
 		return
 	}
-	p.adapt(took, busyTarget)
+	p.adapt(took, p.pace.busy)
 	p.owed += min(took, maxPause)
 	d := max(p.owed, minPause)
 	p.rest(d)
@@ -138,8 +156,8 @@ func (p *pacer) adapt(took, target time.Duration) {
 	switch {
 	case p.fixed:
 	case took > target:
-		p.size = max(int(int64(p.size)*int64(target)/int64(took)), minBatch)
+		p.size = max(int(int64(p.size)*int64(target)/int64(took)), p.pace.least)
 	case took < target/2:
-		p.size = min(p.size*3/2, maxBatch)
+		p.size = min(p.size*3/2, p.pace.most)
 	}
 }

@@ -36,27 +36,33 @@ func (c *workClock) paused() (sum time.Duration) {
 func TestPacer(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
+		pace     pace
+		commit   time.Duration // cost of a transaction without records
 		cost     time.Duration // cost of a record
 		fixed    int
 		active   bool
 		low, top int // bounds of the size in the end
 	}{
-		{"quick records, nobody there", time.Microsecond, 0, false, maxBatch, maxBatch},
-		{"usual records, nobody there", 4 * time.Microsecond, 0, false, 500, 1000},
-		{"quick records", time.Microsecond, 0, true, 32, 62},
-		{"usual records", 2 * time.Microsecond, 0, true, 16, 31},
-		{"slow records", time.Millisecond, 0, true, minBatch, minBatch},
-		{"slow records, nobody there", time.Millisecond, 0, false, minBatch, minBatch},
-		{"a given size", time.Microsecond, 100, true, 100, 100},
+		{"quick records, nobody there", localPace, 0, time.Microsecond, 0, false, localPace.most, localPace.most},
+		{"usual records, nobody there", localPace, 0, 4 * time.Microsecond, 0, false, 500, 1000},
+		{"quick records", localPace, 0, time.Microsecond, 0, true, 32, 62},
+		{"usual records", localPace, 0, 2 * time.Microsecond, 0, true, 16, 31},
+		{"slow records", localPace, 0, time.Millisecond, 0, true, localPace.least, localPace.least},
+		{"slow records, nobody there", localPace, 0, time.Millisecond, 0, false, localPace.least, localPace.least},
+		{"a given size", localPace, 0, time.Microsecond, 100, true, 100, 100},
+		{"a database", remotePace, 3 * time.Millisecond, 40 * time.Microsecond, 0, false, 1175, 2048},
+		{"a database, with clients", remotePace, 3 * time.Millisecond, 40 * time.Microsecond, 0, true, 250, 550},
+		{"a slow database", remotePace, 125 * time.Millisecond, 40 * time.Microsecond, 0, false, 128, 128},
+		{"a slow database, with clients", remotePace, 125 * time.Millisecond, 40 * time.Microsecond, 0, true, 128, 128},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h, c := newHost(t), &workClock{now: time.UnixMilli(0)}
-			p := newPacer(context.Background(), h, c, tt.fixed)
+			p := newPacer(context.Background(), h, c, tt.pace, tt.fixed)
 			var worked time.Duration
 			n := 0
 			for range 50 {
 				n = p.batch()
-				took := time.Duration(n) * tt.cost
+				took := tt.commit + time.Duration(n)*tt.cost
 				c.now = c.now.Add(took)
 				worked += min(took, maxPause)
 				if tt.active {
@@ -78,7 +84,7 @@ func TestPacer(t *testing.T) {
 // gone.
 func TestPassYieldsToClients(t *testing.T) {
 	h, c := newHost(t), &workClock{now: time.UnixMilli(0)}
-	p := newPacer(context.Background(), h, c, 10)
+	p := newPacer(context.Background(), h, c, localPace, 10)
 	for i := range 6 {
 		p.batch()
 		c.now = c.now.Add(idleTarget)
@@ -99,7 +105,7 @@ func TestPassYieldsToClients(t *testing.T) {
 // limit; otherwise a pass would no longer pause after a long sleep.
 func TestRestsAreMadeUpFor(t *testing.T) {
 	h, c := newHost(t), &workClock{now: time.UnixMilli(0), over: time.Millisecond}
-	p := newPacer(context.Background(), h, c, 10)
+	p := newPacer(context.Background(), h, c, localPace, 10)
 	for range 6 {
 		p.batch()
 		c.now = c.now.Add(maxCredit / 2)

@@ -86,7 +86,7 @@ func (m *Monitor) RunPass(ctx context.Context, wanted ttl.Set) (Result, error) {
 // pass runs sub-passes until one leaves nothing due. The caller holds passing.
 func (m *Monitor) pass(ctx context.Context, wanted ttl.Set) (r Result, err error) {
 	p := &pass{m: m, wanted: wanted, params: m.host.Parameters(), failed: map[string]bool{}, kept: map[string]*kept{}}
-	p.pacer = newPacer(ctx, m.host, m.real, m.batch)
+	p.pacer = newPacer(ctx, m.host, m.real, m.pace, m.batch)
 	began := m.real.Now()
 	p.result.At = m.clock.NowMillis()
 	for more := true; more && err == nil; {
@@ -176,22 +176,23 @@ func (p *pass) visit(ctx context.Context, t Target) (more bool) {
 	return v.More
 }
 
-// kept counts the documents of a target that could not be removed. Each visit
+// kept counts the documents of a target that could not be removed. Each sub-pass
 // finds them again.
 type kept struct {
-	max   int64 // the most that one visit has found
+	max   int64 // the most that one sub-pass has found
 	cause error // the error for one of them
 }
 
 func (p *pass) noteKept(name string, v *Visit) {
-	if v.Removed.Kept == 0 {
+	n := v.keptBefore + v.Removed.Kept
+	if n == 0 {
 		return
 	}
 	if p.kept[name] == nil {
 		p.kept[name] = &kept{cause: v.Refused}
 	}
 	k := p.kept[name]
-	k.max = max(k.max, v.Removed.Kept)
+	k.max = max(k.max, n)
 }
 
 // reportKept logs a warning for each target with documents that could not be

@@ -277,6 +277,35 @@ func TestConflictsDuringPass(t *testing.T) {
 	}
 }
 
+// A visit goes on where the one before it has stopped, and does not see again what that has
+// kept.
+func TestVisitsGoOn(t *testing.T) {
+	h := newHost(t)
+	c := h.create(t, "c", `{}`, nil, `{"key":{"x":1},"name":"x_1","expireAfterSeconds":0}`)
+	for i := range 500 {
+		c.Put(0, fmt.Sprintf(`{"_id":%d,"x":%s}`, i, at(0)))
+	}
+	h.params.DeleteTargetDocs = 100
+	asked := 0
+	h.refuse = func(d value.Doc) error {
+		if asked++; d.Lookup("_id").SafeInt64()%150 == 0 {
+			return ttl.ErrKept
+		}
+		return nil
+	}
+	m := New(h, Options{Clock: clock.NewManual(t0), Batch: 40})
+	r := mustPass(t, m)
+	if got := c.IDs(); got != "0 150 300 450 " || r.Of(ttl.Index).Documents != 496 {
+		t.Errorf("%+v, left %q", r, got)
+	}
+	if asked != 500 {
+		t.Errorf("visited %d documents, want each once", asked)
+	}
+	if kept := m.Metrics().Kept.Load(); kept != 4 {
+		t.Errorf("%d kept", kept)
+	}
+}
+
 // Drops and renames between two batches, a changed option, a bad target.
 func TestChangesDuringPass(t *testing.T) {
 	setup := func() (*testHost, *ttltest.Coll, *Monitor) {

@@ -16,6 +16,9 @@ type indexTarget struct {
 	index  string
 
 	knownDue bool // the listing found something due, and no visit has run since
+
+	began ttl.Sweep // where the next visit goes on: behind what the last one has removed
+	kept  int64     // documents before it that could not be removed
 }
 
 func (t *indexTarget) Policy() ttl.Policy { return t.policy }
@@ -26,10 +29,20 @@ func (t *indexTarget) UUID() [16]byte     { return t.coll.UUID }
 func (t *indexTarget) Namespace() storage.Namespace { return t.coll.Namespace }
 
 // Sweep implements Target. It reads the rules in each transaction, so that a
-// changed policy takes effect at once.
+// changed policy takes effect at once. A visit that stops at a limit is the beginning of
+// the next one, which does not walk again over what was removed: engines
+// keep the entries for a while.
 func (t *indexTarget) Sweep(ctx context.Context, v *Visit) error {
-	s := ttl.Sweep{Now: v.Now}
-	defer func() { v.Refused = s.Refused }()
+	s := t.began.Clone()
+	s.Now = v.Now
+	v.keptBefore = t.kept
+	t.began, t.kept = ttl.Sweep{}, 0
+	defer func() {
+		v.Refused = s.Refused
+		if v.More {
+			t.began, t.kept = s, v.keptBefore+v.Removed.Kept
+		}
+	}()
 	if !t.knownDue {
 		if idle, err := t.idle(ctx, v.Now); idle || err != nil {
 			return silent(err)
@@ -72,7 +85,7 @@ func (t *indexTarget) Sweep(ctx context.Context, v *Visit) error {
 		v.Yield()
 		if done && s.Busy() && v.Again() { // from the beginning, where what was kept is found again
 			s.Restart()
-			v.Removed.Kept, done = 0, false
+			v.Removed.Kept, v.keptBefore, done = 0, 0, false
 		}
 	}
 	return nil
@@ -120,7 +133,7 @@ func targets(ctx context.Context, h Host, sched *Schedule, wanted ttl.Set, now i
 		c := &l.Due[i]
 		for k := range c.Rules.Indexes {
 			if x := &c.Rules.Indexes[k]; wanted.Has(x.Policy) && c.next[k] <= now {
-				byPolicy[x.Policy] = append(byPolicy[x.Policy], &indexTarget{h, c, x.Policy, x.Index, true})
+				byPolicy[x.Policy] = append(byPolicy[x.Policy], &indexTarget{host: h, coll: c, policy: x.Policy, index: x.Index, knownDue: true})
 			}
 		}
 	}

@@ -1,6 +1,8 @@
 package kv
 
 import (
+	"cmp"
+
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/internal/ranged"
 )
@@ -46,7 +48,9 @@ func (h *collection) pick(c *Coll, d *storage.RangeDelete) (*ranged.Picks, error
 	claim := func(id storage.RecordID) error { return h.tx.claimRecord(h.ns, c, id, nil) }
 	if d.Index == "" {
 		p := ranged.New(d, false, claim)
-		err := h.tx.ScanRecords(h.tx.Ctx, c, d.Records, func(r storage.Record) bool { return p.Visit(nil, r) })
+		rg := d.Records
+		rg.Wanted = cmp.Or(rg.Wanted, d.Limit)
+		err := h.tx.ScanRecords(h.tx.Ctx, c, rg, func(r storage.Record) bool { return p.Visit(nil, r) })
 		return p, p.End(err)
 	}
 	x := c.Index(d.Index)

@@ -2,6 +2,7 @@ package kv
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"math"
 
@@ -441,6 +442,7 @@ func (r reader) scanJoinedMax(ctx context.Context, c *Coll, x *Index, rg storage
 		if bytes.Compare(s.Lo, s.Hi) >= 0 {
 			return nil
 		}
+		rg.Wanted = cmp.Or(rg.Wanted, max)
 		return r.scanWithRecords(ctx, j, c, rg, s, fn)
 	}
 	records := r.frozen(recordSpan(c.Num))

@@ -21,6 +21,7 @@ type Engine struct {
 	known   knowledge
 	writer  writer
 	lookups lookupCache
+	changes changes
 	builds  sync.Map // the numbers of the indexes that this server builds
 	counts  counts
 
