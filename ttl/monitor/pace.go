@@ -51,8 +51,8 @@ import (
 // whatever its size: on a busy machine a tenth of a second. A controller that makes such a
 // transaction smaller does not make it shorter, and would end at the smallest size, with 8
 // records for each wait. So the sizes and durations are greater there (remotePace): of 128
-// records with three indexes, each of which costs the database about 30 µs, removing them
-// takes as long as the round trips on a quiet machine. Readers do not wait for it: they read
+// records with three indexes, each of which costs the database 40 to 70 µs, removing them
+// takes about as long as the round trips. Readers do not wait for it: they read
 // a state of the database.
 //
 // What holds it: TestPacer (sizes and pauses for fast and slow records, with
