@@ -39,6 +39,8 @@ var readsStored = map[string]string{
 	"ddl.AddIndex":                       "the message of a build over what has been settled",
 	"ddl.validation.record":              "validate checks what is stored",
 	"ddl.validation.has":                 "validate checks what is stored",
+	"ddl.validation.entries":             "validate checks what is stored",
+	"ddl.tally":                          "validate checks what is stored",
 	"oplog.loggedCollection.DeleteRange": "the log of what is removed",
 	"oplog.loggedCollection.Truncate":    "the log of what is removed",
 	"write.deleteMeasurements":           measured,

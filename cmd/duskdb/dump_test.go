@@ -63,13 +63,13 @@ func TestImportDump(t *testing.T) {
 		{[]string{"--dump", in("whole"), "--drop", "--noIndexRestore", "--noOptionsRestore", "--convertLegacyIndexes", "--bypassDocumentValidation", "--stopOnError"}, 0},
 		{[]string{"--dump", in("whole"), "--db", "none"}, 1},
 		{[]string{"--dump", in("dump"), "--drop"}, 1}, // buckets without options
-		{[]string{"--dump", in("whole"), "--drop", "--type", "csv"}, 1},
-		{[]string{"--dump", in("whole"), "--drop", "--headerline"}, 1},
-		{[]string{"--dump", in("whole"), "--drop", "--restoreDbUsersAndRoles"}, 1},
+		{[]string{"--dump", in("whole"), "--drop", "--type", "csv"}, 2},
+		{[]string{"--dump", in("whole"), "--drop", "--headerline"}, 2},
+		{[]string{"--dump", in("whole"), "--drop", "--restoreDbUsersAndRoles"}, 2},
 		{[]string{"--dump", in("whole"), "--drop", "--restoreDbUsersAndRoles", "--db", "app"}, 0},
-		{[]string{"--noIndexRestore", in("a+b.c%25.bson")}, 1},
+		{[]string{"--noIndexRestore", in("a+b.c%25.bson")}, 2},
 		{[]string{"--db", "app", in("a+b.c%25.bson")}, 0},
-		{[]string{"--db", "app", in("system.buckets.w.bson")}, 1},
+		{[]string{"--db", "app", in("system.buckets.w.bson")}, 2},
 	} {
 		if code := run(append([]string{"import", "--uri", srv.URI(), "--quiet"}, s.args...)); code != s.code {
 			t.Errorf("%v: exit code %d, want %d", s.args, code, s.code)

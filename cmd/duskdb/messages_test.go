@@ -37,7 +37,7 @@ const messagesFile = "testdata/messages"
 // runs a server.
 var jargon = regexp.MustCompile(`(?i)\b(dial|listen) (tcp|udp|unix)|\b(bind|connect|getsockopt|x509|asn1|pkcs8|exec|time|bson|gzip|flate): ` +
 	`|\b(tls|json|yaml): (failed|private|found|first|unknown|bad|cannot|invalid)|yaml: line|strconv|context (deadline|canceled)|i/o timeout|\bEOF\b` +
-	`|\b(open|stat|lstat|mkdir|read|write|readdirent|fdopendir) [^ ]+: |parsing (time|")|parse "|cannot parse|invalid syntax|looking for beginning` +
+	`|\b(open|stat|lstat|mkdir|read|write|readdirent|fdopendir) [^ ]+: |parsing (time|")|parse "|cannot parse|invalid syntax` +
 	`|goroutine|panic|nil pointer|<nil>|%!|net/|\[\]|64 bit int|float|bool value`)
 
 // message is one case of the table.

@@ -35,9 +35,12 @@ let before,
   slowest,
   asked = -Infinity;
 
-const meanTime = of =>
-  `rate(duskdb_command_duration_seconds_sum{class="${of}"}[1m]) / ` +
-  `rate(duskdb_command_duration_seconds_count{class="${of}"}[1m])`;
+const meanRead =
+  'rate(duskdb_command_duration_seconds_sum{class="reads"}[1m]) / ' +
+  'rate(duskdb_command_duration_seconds_count{class="reads"}[1m])';
+const meanWrite =
+  'rate(duskdb_command_duration_seconds_sum{class="writes"}[1m]) / ' +
+  'rate(duskdb_command_duration_seconds_count{class="writes"}[1m])';
 
 // The charts of the page: their series, title, query, and the text of a value.
 const charts = [
@@ -67,14 +70,14 @@ const charts = [
     'rate(duskdb_command_duration_seconds_count{class="reads"}[1m])',
     v => v.toFixed(1),
   ],
-  ['read', 'Mean time of a read', meanTime('reads'), v => span(v)],
+  ['read', 'Mean time of a read', meanRead, v => span(v)],
   [
     'writes',
     'Writes per second',
     'rate(duskdb_command_duration_seconds_count{class="writes"}[1m])',
     v => v.toFixed(1),
   ],
-  ['write', 'Mean time of a write', meanTime('writes'), v => span(v)],
+  ['write', 'Mean time of a write', meanWrite, v => span(v)],
 ];
 const lagQuery =
   'histogram_quantile(0.99, sum by (policy, le) (rate(duskdb_expiry_lag_seconds_bucket[5m])))';
