@@ -158,7 +158,7 @@ func (c *pgbenchCommand) pgbench(script string, args ...string) (r result, err e
 	if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
 		return r, err
 	}
-	defer os.Remove(file)
+	defer func() { _ = os.Remove(file) }()
 	cmd := exec.Command(c.Program, append(args, "-n", "-M", "prepared", "-f", file, c.Database)...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
