@@ -151,7 +151,7 @@ func readChunk(b []byte, at int, log uint32) (c chunk, whole bool) {
 	}
 	kind := b[at+6] - first
 	end := at + header + int(binary.LittleEndian.Uint16(b[at+4:]))
-	if kind > lastChunk || end > block || end == at+header {
+	if kind > lastChunk || end > block { // a record that begins at the end of a block has a chunk without data there
 		return chunk{}, false
 	}
 	if log != 0 && binary.LittleEndian.Uint32(b[at+manifestHeader:]) != log {
