@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -259,14 +260,16 @@ func (c *conn) answer(row func(int, [][]byte) error) (err error) {
 // readOnly reports whether an error says that the database cannot be written to: it is a
 // standby, or has become one. A standby does not support transactions that may write.
 func readOnly(err error) bool {
-	var pe *pgconn.PgError
-	return errors.As(err, &pe) && pe.Code == "25006" || isUnsupported(err)
+	return hasCode(err, "25006") || isUnsupported(err)
 }
 
 // isUnsupported reports whether an error says that the database has no such feature.
-func isUnsupported(err error) bool {
+func isUnsupported(err error) bool { return hasCode(err, "0A000") }
+
+// hasCode reports whether an error is one of the database with one of some codes.
+func hasCode(err error, codes ...string) bool {
 	var pe *pgconn.PgError
-	return errors.As(err, &pe) && pe.Code == "0A000"
+	return errors.As(err, &pe) && slices.Contains(codes, pe.Code)
 }
 
 // wait reads notifications until the context ends.

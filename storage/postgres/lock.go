@@ -23,16 +23,13 @@ import (
 const lockNotAvailable = "55P03"
 
 // isLockTimeout reports whether a statement has waited for a lock for too long.
-func isLockTimeout(err error) bool {
-	var pe *pgconn.PgError
-	return errors.As(err, &pe) && pe.Code == lockNotAvailable
-}
+func isLockTimeout(err error) bool { return hasCode(err, lockNotAvailable) }
 
 // waitedForTable reports whether a statement has waited for the lock of a table for too long: the
 // error of a row's lock says which row it is.
 func waitedForTable(err error) bool {
 	var pe *pgconn.PgError
-	return errors.As(err, &pe) && pe.Code == lockNotAvailable && pe.Where == ""
+	return isLockTimeout(err) && errors.As(err, &pe) && pe.Where == ""
 }
 
 // held are connections that are in use.

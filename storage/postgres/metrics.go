@@ -8,7 +8,6 @@ import (
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage"
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // tripKind says what a round trip is for. The statement with the greatest kind in a
@@ -97,8 +96,7 @@ func (m *members) away() (since time.Time, why error) {
 	if at > 0 && m.now() < time.Duration(at)+silence {
 		return time.Time{}, nil
 	}
-	var pe *pgconn.PgError
-	if err, _ := m.failure.Load().(failed); errors.Is(err.cause, errDatabaseReadOnly) || errors.As(err.cause, &pe) && pe.Code == "25006" {
+	if err, _ := m.failure.Load().(failed); errors.Is(err.cause, errDatabaseReadOnly) || hasCode(err.cause, "25006") {
 		return m.begun.Add(time.Duration(at)), errDatabaseReadOnly
 	}
 	return m.begun.Add(time.Duration(at)), errDatabaseAway

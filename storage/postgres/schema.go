@@ -164,11 +164,8 @@ func (s *store) createMeta(ctx context.Context, c *conn) error {
 		return nil
 	}
 	c.simple("create schema if not exists " + quoted(s.opts.Schema))
-	if err := c.run(ctx, nil); err != nil {
-		var pe *pgconn.PgError
-		if !errors.As(err, &pe) || pe.Code != "42501" { // somebody else may have made it
-			return err
-		}
+	if err := c.run(ctx, nil); err != nil && !hasCode(err, "42501") { // somebody else may have made it
+		return err
 	}
 	c.simple(`create table if not exists meta (one int4 primary key, format int8 not null)`)
 	return c.run(ctx, nil)
@@ -181,8 +178,7 @@ func formatOf(ctx context.Context, c *conn) (found int64, err error) {
 		_, err := fmt.Sscan(string(v[0]), &found)
 		return err
 	})
-	var pe *pgconn.PgError
-	if errors.As(err, &pe) && (pe.Code == "42P01" || pe.Code == "3F000") {
+	if hasCode(err, "42P01", "3F000") {
 		return 0, errNoTables
 	}
 	return found, err

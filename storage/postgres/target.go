@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage"
 )
@@ -104,8 +102,7 @@ func (t *Target) take(ctx context.Context) (found int64, err error) {
 		_, err := fmt.Sscan(string(v[0]), &found)
 		return err
 	})
-	var pe *pgconn.PgError
-	if errors.As(err, &pe) && pe.Code == "55P03" {
+	if isLockTimeout(err) {
 		return 0, errTargetInUse
 	}
 	return found, err
