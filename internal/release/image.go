@@ -63,13 +63,21 @@ func (b *blobs) addJSON(mediaType string, v any) (descriptor, error) {
 // Initiative, with a manifest for each processor that there is a binary for Linux for. It has
 // the files and the settings of the Dockerfile's last stage.
 func (r *release) image(built map[platform]*product) error {
+	dockerfile, err := r.source("Dockerfile")
+	if err != nil {
+		return err
+	}
+	settings, err := parseImageConfig(string(dockerfile), r.version)
+	if err != nil {
+		return fmt.Errorf("the Dockerfile: %w", err)
+	}
 	var b blobs
 	var manifests []descriptor
 	for _, p := range r.platforms {
 		if p.system != "linux" {
 			continue
 		}
-		d, err := r.imageManifest(&b, built[p])
+		d, err := r.imageManifest(&b, built[p], settings)
 		if err != nil {
 			return fmt.Errorf("image for %s: %w", p, err)
 		}
@@ -104,15 +112,7 @@ func (r *release) image(built map[platform]*product) error {
 func (r *release) imageName() string { return "duskdb-" + string(r.version) + "-image.tar" }
 
 // imageManifest adds the layer, the configuration and the manifest of a platform.
-func (r *release) imageManifest(b *blobs, p *product) (descriptor, error) {
-	dockerfile, err := r.source("Dockerfile")
-	if err != nil {
-		return descriptor{}, err
-	}
-	settings, err := parseImageConfig(string(dockerfile), r.version)
-	if err != nil {
-		return descriptor{}, fmt.Errorf("the Dockerfile: %w", err)
-	}
+func (r *release) imageManifest(b *blobs, p *product, settings imageConfig) (descriptor, error) {
 	files, err := r.imageFiles(p, settings)
 	if err != nil {
 		return descriptor{}, err
