@@ -4,24 +4,34 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage/internal/kvshared"
 )
 
 // pointReads lets reads of single records share round trips. A trip takes time on both sides
-// for its two messages, more than the database needs to find a record. So only some trips
-// are under way at a time, and reads that come meanwhile go with the next one, each with a
+// for its two messages, more than the database needs to find a record. So only few trips are
+// under way at a time, and reads that come meanwhile go with the next one, each with a
 // statement of its own. A read alone does not wait.
 type pointReads struct {
 	max     int // trips at a time
 	mu      sync.Mutex
 	trips   int // under way
 	waiting []*pointRead
+	quick   shortest
 }
 
-// maxTogether is how many reads go with one trip.
-const maxTogether = 32
+const (
+	// maxTogether is how many reads go with one trip.
+	maxTogether = 32
+	// manyWaiting is how many reads that wait are worth a further trip.
+	manyWaiting = maxTogether / 2
+	// patience is how long a read waits for the trips of others before it makes one: they may be stuck.
+	patience = 100 * time.Millisecond
+	// nearby is how long the messages of a trip take at most on the same machine or next to it.
+	nearby = 500 * time.Microsecond
+)
 
 // pointRead is a read that one statement does, also of the head.
 type pointRead struct {
@@ -76,11 +86,11 @@ func (p *pointRead) take(row [][]byte) {
 	}
 }
 
-// join waits for a trip, as long as for a connection. done says that it has answered the read; otherwise the caller makes
-// a trip, and if that leads, calls leave behind it.
+// join waits for a trip, as long as for a connection. done says that it has answered the read;
+// otherwise the caller makes a trip, and if that leads, calls leave behind it.
 func (q *pointReads) join(ctx context.Context, p *pointRead) (done, leading bool, err error) {
 	q.mu.Lock()
-	if q.trips < q.max {
+	if q.worthwhile() {
 		q.trips++
 		q.mu.Unlock()
 		return false, true, nil
@@ -88,18 +98,48 @@ func (q *pointReads) join(ctx context.Context, p *pointRead) (done, leading bool
 	p.outcome = make(chan outcome, 1)
 	q.waiting = append(q.waiting, p)
 	q.mu.Unlock()
-	late := clock.System().NewTimer(longWait)
-	defer late.Stop()
-	select {
-	case how := <-p.outcome:
-		return how == gotAnswer, how == gotLead, nil
-	case <-late.C():
-		err = errBusy
-	case <-ctx.Done():
-		err = context.Cause(ctx)
+	waited := patience
+	timer := clock.System().NewTimer(waited)
+	defer timer.Stop()
+	for {
+		select {
+		case how := <-p.outcome:
+			return how == gotAnswer, how == gotLead, nil
+		case <-timer.C():
+			if q.overtake(p) {
+				return false, true, nil
+			}
+			if waited >= longWait {
+				q.abandon(p)
+				return false, false, errBusy
+			}
+			timer.Reset(longWait - waited)
+			waited = longWait
+		case <-ctx.Done():
+			q.abandon(p)
+			return false, false, context.Cause(ctx)
+		}
 	}
-	q.abandon(p)
-	return false, false, err
+}
+
+// worthwhile reports whether to make a further trip: none is under way, or they spend most of
+// their time in the network, or many reads wait. The caller holds the lock.
+func (q *pointReads) worthwhile() bool {
+	atATime := 1 + int(q.quick.time()/nearby)
+	return q.trips < q.max && (q.trips < atATime || len(q.waiting) >= manyWaiting)
+}
+
+// overtake lets a read that has waited for long make a trip of its own.
+func (q *pointReads) overtake(p *pointRead) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	i := slices.Index(q.waiting, p)
+	if i < 0 || q.trips >= q.max {
+		return false
+	}
+	q.waiting = slices.Delete(q.waiting, i, i+1)
+	q.trips++
+	return true
 }
 
 // abandon gives a read up that waits, or is under way.
@@ -130,6 +170,13 @@ func (q *pointReads) with(p *pointRead) []*pointRead {
 	return group
 }
 
+// took notes how long a trip took.
+func (q *pointReads) took(d time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.quick.took(d)
+}
+
 // leave ends a trip that leads.
 func (q *pointReads) leave() {
 	q.mu.Lock()
@@ -137,14 +184,43 @@ func (q *pointReads) leave() {
 	q.pass()
 }
 
-// pass lets a read that waits make the next trip. The caller holds the lock.
+// pass lets a read that waits make the next trip, unless those that are under way do for all. The
+// caller holds the lock.
 func (q *pointReads) pass() {
-	if len(q.waiting) == 0 {
-		q.trips--
+	q.trips--
+	if len(q.waiting) == 0 || !q.worthwhile() {
 		return
 	}
+	q.trips++
 	q.waiting[0].outcome <- gotLead
 	q.waiting = slices.Delete(q.waiting, 0, 1)
+}
+
+// shortest knows how long the shortest of the last trips took. That is the time of the network and of
+// the database, without that of waiting for a processor.
+type shortest struct {
+	last, now time.Duration // of the last window, and of this one so far
+	trips     int           // in this window
+}
+
+// window is a number of trips. The shortest is that of the last one to two windows.
+const window = 64
+
+func (s *shortest) took(d time.Duration) {
+	if s.trips == 0 || d < s.now {
+		s.now = d
+	}
+	if s.trips++; s.trips == window {
+		s.last, s.now, s.trips = s.now, 0, 0
+	}
+}
+
+// time is zero before the first trip.
+func (s *shortest) time() time.Duration {
+	if s.last == 0 || s.trips > 0 && s.now < s.last {
+		return s.now
+	}
+	return s.last
 }
 
 // readTogether makes a trip for a read and for those that wait.
@@ -153,10 +229,14 @@ func (v *view) readTogether(ctx context.Context, p *pointRead, floor int64) (*kv
 	for _, x := range group {
 		v.l.queueEncoded(x.message)
 	}
+	began := clock.System().Now()
 	err := v.l.run(ctx, func(n int, row [][]byte) error {
 		group[n].take(row)
 		return nil
 	})
+	if err == nil {
+		v.s.points.took(clock.System().Now().Sub(began))
+	}
 	how := gotAnswer
 	for _, x := range group[1:] {
 		if err == nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/internal/kv"
@@ -80,6 +81,50 @@ func TestPointReadsOfStuckDatabase(t *testing.T) {
 		}
 		if len(q.waiting) != 0 {
 			t.Error("it still waits")
+		}
+	})
+}
+
+// TestFurtherTrips: a further trip is made if trips take long for the network, if many reads wait,
+// and if a read has waited for long; and none beyond the greatest number.
+func TestFurtherTrips(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		took    time.Duration // of each trip
+		waiting int
+		trips   int // that are made at once
+	}{
+		"the same machine":        {100 * time.Microsecond, 3, 1},
+		"another zone":            {1200 * time.Microsecond, 3, 3},
+		"another continent":       {100 * time.Millisecond, 20, 4},
+		"many reads":              {100 * time.Microsecond, manyWaiting + 1, 1},
+		"more than one can carry": {100 * time.Microsecond, manyWaiting + 2, 2},
+	} {
+		q := &pointReads{max: 4}
+		for range window + 1 {
+			q.took(tt.took)
+			q.took(time.Second) // without a processor
+		}
+		for range tt.waiting {
+			if q.worthwhile() {
+				q.trips++
+			} else {
+				q.waiting = append(q.waiting, &pointRead{})
+			}
+		}
+		if q.trips != tt.trips {
+			t.Errorf("%s: %d trips for %d reads, want %d", name, q.trips, tt.waiting, tt.trips)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		q := &pointReads{max: 2, trips: 1}
+		began := time.Now()
+		done, leading, err := q.join(t.Context(), &pointRead{})
+		if waited := time.Since(began); done || !leading || err != nil || waited != patience || q.trips != 2 {
+			t.Errorf("beside a trip that is stuck: %v, %v, %v after %v, %d trips", done, leading, err, waited, q.trips)
+		}
+		if q.leave(); q.trips != 1 {
+			t.Errorf("%d trips are left", q.trips)
 		}
 	})
 }
