@@ -159,3 +159,28 @@ func TestOldOddTable(t *testing.T) {
 	must(t, err)
 	must(t, e.Close())
 }
+
+// TestCompression: large documents are compressed with lz4, where the database has it.
+func TestCompression(t *testing.T) {
+	t.Parallel()
+	uri, schema := pgtest.URI(t), pgtest.Schema(t.TempDir())
+	e, err := postgres.Open(ctx, postgres.Options{URI: uri, Schema: schema, Indexer: storagetest.Indexer{}, Logger: t.Logf})
+	must(t, err)
+	defer e.Close()
+	create(t, e, ns, storagetest.UniqueSpec("_id"))
+	must(t, e.Update(ctx, func(tx storage.Tx) error {
+		c, err := tx.Collection(ns)
+		if err == nil {
+			_, err = c.Insert(value.NewDoc("_id", value.Int32(1), "a", value.String(strings.Repeat("a large document ", 1000))), 1)
+		}
+		return err
+	}))
+	known := sqlOn(t, uri, schema, `select 1 from pg_settings where name = 'default_toast_compression' and 'lz4' = any(enumvals)`)
+	if len(known) == 0 {
+		t.Skip("the database has no lz4")
+	}
+	got := sqlOn(t, uri, schema, `select pg_column_compression(v) from kv where length(v) > 10000`)
+	if len(got) != 1 || got[0] != "lz4" {
+		t.Errorf("compressed with %v", got)
+	}
+}
