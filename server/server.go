@@ -384,7 +384,7 @@ func (s *Server) Close(ctx context.Context) error {
 		s.gc.end()
 	}
 	err := s.engine.Close()
-	s.log.Info().Dur("took", clock.System().Now().Sub(began)).AnErr("error", err).Msg("Now exiting")
+	s.log.Info().Int64("durationMillis", clock.System().Now().Sub(began).Milliseconds()).AnErr("error", err).Msg("Now exiting")
 	return err
 }
 
@@ -392,7 +392,7 @@ func (s *Server) Close(ctx context.Context) error {
 func (s *Server) logStop() {
 	m := &s.service.Metrics
 	s.log.Info().Int64("connections", m.Connections.Current.Load()).Int("runningCommands", s.service.Ops.CountClients()).
-		Dur("uptime", s.service.Real.Now().Sub(s.service.Began)).Msg("Shutting down")
+		Int64("uptimeMillis", s.service.Real.Now().Sub(s.service.Began).Milliseconds()).Msg("Shutting down")
 }
 
 // drain waits for running commands to end, at most for drainTime or until ctx
