@@ -8,10 +8,16 @@
 # with an error and leaves the older backups as they are.
 set -eu
 
+fail() { echo "backup.sh: $1" >&2; exit 1; }
+
+PATH=$PATH:/usr/local/bin # which cron leaves out
+[ $# -ge 1 ] || fail "name the directory of the backups"
 backups=$1 keep=${2:-14}
+command -v duskdb >/dev/null || fail "duskdb is not on the PATH, $PATH"
+[ -d "$backups" ] || fail "there is no directory $backups: make it, and let the user of the server own it"
 name=$backups/duskdb-$(date -u +%Y%m%dT%H%M%SZ)
 
-duskdb backup --uri "$DUSKDB_URI" --out "$name"
+duskdb backup --out "$name"
 
 # The drill: a backup that was never restored is a hope. The copy is read as a whole, then
 # a server starts on it, which removes nothing of it, and answers.
@@ -19,7 +25,8 @@ trial=$(mktemp -d)
 server=
 trap '[ -z "$server" ] || kill "$server" 2>/dev/null; rm -rf "$trial"' EXIT
 duskdb restore "$name" --dbpath "$trial/data" >"$trial/report"
-duskdb --dbpath "$trial/data" --port 0 --setParameter ttlMonitorEnabled=false >"$trial/out" 2>"$trial/log" &
+engine=$(sed -n 's/^storage engine \([a-z]*\):.*/\1/p' "$trial/report")
+duskdb --dbpath "$trial/data" --storageEngine "$engine" --port 0 --setParameter ttlMonitorEnabled=false >"$trial/out" 2>"$trial/log" &
 server=$!
 for _ in $(seq 600); do
     grep -q '^duskdb listening on ' "$trial/out" && break

@@ -13,17 +13,27 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/duskdb/duskdb/internal/needs"
+	"github.com/duskdb/duskdb/internal/proc"
 )
 
-// TestBackupScript makes three backups and keeps two; each is restored and served. A
-// damaged one ends the script, and nothing is removed.
+// TestBackupScript makes three backups and keeps two; each is restored and served, whatever its
+// storage engine is. A damaged one ends the script, and nothing is removed.
 func TestBackupScript(t *testing.T) {
 	needs.Program(t, "sh", "find", "mktemp")
-	bin, backups := t.TempDir(), t.TempDir()
+	bin := t.TempDir()
 	if err := needs.Server(filepath.Join(bin, "duskdb")); err != nil {
 		t.Fatal(err)
 	}
-	srv := start(t)
+	for _, engine := range []string{"bunt", "pebble"} {
+		t.Run(engine, func(t *testing.T) {
+			cmd := exec.Command(filepath.Join(bin, "duskdb"), "--storageEngine", engine, "--dbpath", filepath.Join(t.TempDir(), "data"), "--port", "0")
+			testBackupScript(t, bin, proc.Start(t, cmd).URI)
+		})
+	}
+}
+
+func testBackupScript(t *testing.T, bin, server string) {
+	backups := t.TempDir()
 	// The real time has the resolution of a second: the date of each run is given.
 	date := "#!/bin/sh\ncat \"$BACKUP_DATE\"\n"
 	if err := os.WriteFile(filepath.Join(bin, "date"), []byte(date), 0o755); err != nil {
@@ -40,7 +50,7 @@ func TestBackupScript(t *testing.T) {
 		return string(out), err
 	}
 	for _, at := range []string{"20260101T000000Z", "20260102T000000Z", "20260103T000000Z"} {
-		if out, err := run(srv.URI(), at); err != nil || !strings.Contains(out, "duskdb-"+at+" is a good backup") || !strings.Contains(out, "everything is sound") {
+		if out, err := run(server, at); err != nil || !strings.Contains(out, "duskdb-"+at+" is a good backup") || !strings.Contains(out, "everything is sound") {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
@@ -59,6 +69,33 @@ func TestBackupScript(t *testing.T) {
 	}
 	if got := kept(); got != "duskdb-20260102T000000Z duskdb-20260103T000000Z" {
 		t.Errorf("kept %s after a failure", got)
+	}
+}
+
+// What keeps the script from working is said in a sentence.
+func TestBackupScriptRefuses(t *testing.T) {
+	needs.Program(t, "sh")
+	bin := t.TempDir()
+	if err := needs.Server(filepath.Join(bin, "duskdb")); err != nil {
+		t.Fatal(err)
+	}
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		path, want string
+		args       []string
+	}{
+		{bin, "name the directory of the backups", nil},
+		{bin, "there is no directory /nosuch: make it", []string{"/nosuch"}},
+		{"/nosuch", "duskdb is not on the PATH, /nosuch:/usr/local/bin", []string{t.TempDir()}},
+	} {
+		cmd := exec.CommandContext(t.Context(), sh, append([]string{"backup.sh"}, tt.args...)...)
+		cmd.Env = []string{"PATH=" + tt.path}
+		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "backup.sh: "+tt.want) {
+			t.Errorf("%v: %v, %s", tt.args, err, out)
+		}
 	}
 }
 

@@ -73,7 +73,7 @@ func (s *Server) ConsoleURL() string {
 	if s.certificates != nil {
 		scheme = "https"
 	}
-	return scheme + "://" + s.console.listener.Addr().String() + "/"
+	return scheme + "://" + reachable(s.console.listener.Addr().String()) + "/"
 }
 
 // dialFrom connects to the server within the process for a client at an address, which

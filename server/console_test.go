@@ -95,6 +95,20 @@ func (b *browser) login(user, password string) int {
 	return code
 }
 
+// A server that listens on all addresses says one at which it can be reached, and at which the
+// console lets a browser in.
+func TestAddressesOfAnyInterface(t *testing.T) {
+	for _, ip := range []string{"0.0.0.0", "::"} {
+		srv := runServer(t, server.Config{BindIP: []string{ip}, ConsoleBindIP: ip, ConsolePort: -1})
+		if !strings.HasPrefix(srv.URI(), "mongodb://127.0.0.1:") || !strings.HasPrefix(srv.ConsoleURL(), "http://127.0.0.1:") {
+			t.Errorf("%s: %s, %s", ip, srv.URI(), srv.ConsoleURL())
+		}
+		if status, _, body := newBrowser(t, srv).do("GET", "/", ""); status != http.StatusOK {
+			t.Errorf("%s: %d, %s", ip, status, body)
+		}
+	}
+}
+
 // The pages come from the server alone, compressed, and may load nothing from elsewhere.
 func TestConsolePages(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/duskdb/duskdb/commands"
 	"github.com/duskdb/duskdb/internal/engines"
@@ -121,13 +122,24 @@ type Copied struct {
 	Bytes                         int64 // size of the documents
 }
 
+// CopyOptions are the options of [Copy].
+type CopyOptions struct {
+	CacheSize string // as Config.CacheSize
+	// Timeout is how long the copy waits for a database that cannot be reached; 0: as long as it
+	// takes.
+	Timeout time.Duration
+	// Step is called with the number of bytes that will be read in all, and with those read
+	// since its last call. Required.
+	Step func(total, bytes int64)
+	// Log is called with what the copy waits for, and other messages. Required.
+	Log func(format string, args ...any)
+}
+
 // Copy copies the data of one engine to another, and compares the copy with the
 // original. ENGINE:DIR, or postgres:// and so on, names each. No server may use a
 // directory, nor the target; the data of a database are copied as they are at one
-// moment. The target must be empty, missing or have a copy that was not finished. step is called
-// with the number of bytes that will be read in all, and with those read since
-// its last call. cacheSize is as Config.CacheSize.
-func Copy(ctx context.Context, from, to, cacheSize string, step func(total, bytes int64)) (Copied, error) {
+// moment. The target must be empty, missing or have a copy that was not finished.
+func Copy(ctx context.Context, from, to string, o CopyOptions) (Copied, error) {
 	source, err := engines.ParseLocation(from)
 	if err != nil {
 		return Copied{}, &OptionError{err}
@@ -136,11 +148,11 @@ func Copy(ctx context.Context, from, to, cacheSize string, step func(total, byte
 	if err != nil {
 		return Copied{}, &OptionError{err}
 	}
-	cache, err := (&Config{CacheSize: cacheSize}).cacheBytes()
+	cache, err := (&Config{CacheSize: o.CacheSize}).cacheBytes()
 	if err != nil {
 		return Copied{}, &OptionError{err}
 	}
-	done, err := engines.Copy(ctx, source, target, engines.Options{Indexer: commands.NewIndexer(), CacheBytes: cache}, step)
+	done, err := engines.Copy(ctx, source, target, engines.Options{Indexer: commands.NewIndexer(), CacheBytes: cache, Logger: o.Log, Patience: o.Timeout}, o.Step)
 	if err != nil {
 		return Copied{}, fmt.Errorf("copy %s to %s: %w", source, target, err)
 	}

@@ -65,7 +65,7 @@ func (s *Server) openService(memory int64) (err error) {
 	if err != nil {
 		return errors.Join(err, s.engine.Close())
 	}
-	s.log.Info().Dur("took", clock.System().Now().Sub(began)).Str("storageEngine", stats.Name).Int64("fileMB", stats.FileBytes>>20).Msg("Data opened")
+	s.log.Info().Int64("durationMillis", clock.System().Now().Sub(began).Milliseconds()).Str("storageEngine", stats.Name).Int64("fileMB", stats.FileBytes>>20).Msg("Data opened")
 	if s.gc == nil {
 		return nil
 	}

@@ -110,13 +110,17 @@ func truth(name, text string) (bool, error) {
 	return on, nil
 }
 
-// listenFlags are the flags that choose a port and an address.
+// listenFlags are the flags that choose a port and an address; of a socket there are none.
 type listenFlags struct{ port, address string }
 
 // cannotListen is the error of an address on which nothing can be served, with what to do.
 func cannotListen(what string, flags listenFlags, err error) error {
 	advice := ""
-	switch {
+	switch socket := flags.port == ""; {
+	case socket && errors.Is(err, syscall.EADDRINUSE):
+		advice = "; end the program that uses it"
+	case socket && errors.Is(err, syscall.EACCES):
+		advice = "; this user must be able to write to its directory"
 	case errors.Is(err, syscall.EADDRINUSE):
 		advice = "; end the program that uses it, or choose another port with " + flags.port
 	case errors.Is(err, syscall.EACCES):

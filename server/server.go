@@ -292,9 +292,19 @@ func (s *Server) Addrs() []string {
 	return out
 }
 
+// reachable is an address for clients on this machine: a listener on all interfaces has none that
+// they could use.
+func reachable(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
+		return net.JoinHostPort("127.0.0.1", port)
+	}
+	return addr
+}
+
 // URI is the connection string of the server.
 func (s *Server) URI() string {
-	uri := "mongodb://" + s.Addr() + "/?directConnection=true"
+	uri := "mongodb://" + reachable(s.Addr()) + "/?directConnection=true"
 	if s.config.TLS.Mode == TLSRequire {
 		uri += "&tls=true"
 	}
@@ -384,7 +394,7 @@ func (s *Server) Close(ctx context.Context) error {
 		s.gc.end()
 	}
 	err := s.engine.Close()
-	s.log.Info().Dur("took", clock.System().Now().Sub(began)).AnErr("error", err).Msg("Now exiting")
+	s.log.Info().Int64("durationMillis", clock.System().Now().Sub(began).Milliseconds()).AnErr("error", err).Msg("Now exiting")
 	return err
 }
 
@@ -392,7 +402,7 @@ func (s *Server) Close(ctx context.Context) error {
 func (s *Server) logStop() {
 	m := &s.service.Metrics
 	s.log.Info().Int64("connections", m.Connections.Current.Load()).Int("runningCommands", s.service.Ops.CountClients()).
-		Dur("uptime", s.service.Real.Now().Sub(s.service.Began)).Msg("Shutting down")
+		Int64("uptimeMillis", s.service.Real.Now().Sub(s.service.Began).Milliseconds()).Msg("Shutting down")
 }
 
 // drain waits for running commands to end, at most for drainTime or until ctx

@@ -33,7 +33,7 @@ func (s *Server) makeDataDir() error {
 		return err
 	}
 	if err := os.MkdirAll(s.config.DBPath, s.config.directoryMode()); err != nil {
-		return fmt.Errorf("cannot create the data directory: %w", err)
+		return fmt.Errorf("cannot make the data directory: %w", err)
 	}
 	return nil
 }

@@ -8,6 +8,10 @@ import (
 // ErrPathExists reports that a backup would overwrite something.
 var ErrPathExists = errors.New("the path exists already")
 
+// UnfinishedName is a file that a directory has while data are copied into it. No server uses
+// such a directory.
+const UnfinishedName = "duskdb.copying"
+
 // Backuper is an Engine that can copy its state while it works. An engine that
 // stores its data on a database server does not implement it.
 type Backuper interface {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,6 +27,9 @@ type backupCmd struct {
 	Out     string        `required:"" help:"Directory to write to, on the server's machine, which must not exist; or - to write the backup to standard output."`
 	Timeout time.Duration `default:"1h" help:"Timeout."`
 }
+
+// connectTime bounds the time to connect, whatever the time for the backup is.
+const connectTime = 10 * time.Second
 
 // Run asks the server for the backup.
 func (b *backupCmd) Run() error {
@@ -50,7 +54,7 @@ func (b *backupCmd) toStdout() error {
 	if term.IsTerminal(int(os.Stdout.Fd())) {
 		return usageError{errors.New("a backup is not written to a terminal: redirect standard output to a file")}
 	}
-	conn, err := transfer.Dial(b.URI, b.Timeout)
+	conn, err := transfer.Dial(b.URI, min(b.Timeout, connectTime))
 	if err != nil {
 		return err
 	}
@@ -67,7 +71,7 @@ func (b *backupCmd) toStdout() error {
 
 // ask runs one command on a server and returns a reply that says ok.
 func ask(uri string, timeout time.Duration, command value.Doc) (value.Doc, error) {
-	conn, err := transfer.Dial(uri, timeout)
+	conn, err := transfer.Dial(uri, min(timeout, connectTime))
 	if err != nil {
 		return nil, err
 	}
@@ -123,6 +127,9 @@ func (c *checkCmd) Run() error {
 		return errCheckDatabase
 	}
 	report, err := server.Check(c.DBPath)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w; name the data directory with --dbpath", err)
+	}
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,8 +24,9 @@ import (
 // environment variable gives.
 type configFile struct {
 	flags      map[string]string // values by flag name: texts, as on the command line
-	keys       map[string]string // keys of these flags in the file
 	parameters map[string]string // parameters of the section setParameter, and of keys that stand for one
+	places     map[string]string // lines and keys of these flags and parameters
+	inForce    map[string]string // places of the parameters that the command line has not
 	ignored    []string          // keys without effect
 	toFile     bool              // whether systemLog.destination is file
 }
@@ -55,7 +57,7 @@ func readConfig(r io.Reader) (*configFile, error) {
 	if len(raw) > maxConfig {
 		return nil, errors.New("the configuration file is too large")
 	}
-	c := &configFile{flags: map[string]string{}, keys: map[string]string{}, parameters: map[string]string{}}
+	c := &configFile{flags: map[string]string{}, places: map[string]string{}, parameters: map[string]string{}, inForce: map[string]string{}}
 	var root yaml.Node
 	err = yaml.NewDecoder(bytes.NewReader(raw)).Decode(&root)
 	if errors.Is(err, io.EOF) {
@@ -103,14 +105,34 @@ func (c *configFile) section(prefix string, n *yaml.Node) error {
 		}
 		seen[key] = true
 		if err := c.entry(key, n.Content[i+1]); err != nil {
-			return err
+			return atLine(n.Content[i].Line, err)
 		}
 	}
 	return nil
 }
 
 func unrecognized(key string) error {
-	return fmt.Errorf("Unrecognized option: %s", key)
+	return fmt.Errorf("Unrecognized option: %s%s", key, meantKey(key))
+}
+
+// lineError is an error of a line of the file.
+type lineError struct {
+	line  int
+	cause error
+}
+
+func (e *lineError) Error() string { return fmt.Sprintf("line %d: %s", e.line, e.cause) }
+
+// Unwrap returns what is wrong.
+func (e *lineError) Unwrap() error { return e.cause }
+
+// atLine adds the line to an error, unless the error names one.
+func atLine(line int, err error) error {
+	var known *lineError
+	if err == nil || errors.As(err, &known) {
+		return err
+	}
+	return &lineError{line, err}
 }
 
 // entry reads one key with its value.
@@ -137,11 +159,11 @@ func (c *configFile) entry(key string, n *yaml.Node) error {
 	case o.use == ignored:
 		c.ignored = append(c.ignored, key)
 	case o.parameter != "":
-		c.parameters[o.parameter] = text
+		c.setParameter(o.parameter, key, text, n.Line)
 	case key == o.key && o.flag != "":
-		c.set(o.flag, key, text)
+		c.set(o.flag, key, text, n.Line)
 	default:
-		return c.translate(key, o, text)
+		return c.translate(key, o, text, n.Line)
 	}
 	return nil
 }
@@ -202,16 +224,23 @@ func joined(key string, n *yaml.Node) (string, error) {
 	return strings.Join(items, ","), nil
 }
 
-// set sets a flag, and notes the key that does so.
-func (c *configFile) set(flag, key, text string) { c.flags[flag], c.keys[flag] = text, key }
+// set sets a flag, and notes the key that does so, and its line.
+func (c *configFile) set(flag, key, text string, line int) {
+	c.flags[flag], c.places[flag] = text, fmt.Sprintf("line %d: %s", line, key)
+}
+
+// setParameter sets a parameter, and notes the key that does so, and its line.
+func (c *configFile) setParameter(name, key, text string, line int) {
+	c.parameters[name], c.places[name] = text, fmt.Sprintf("line %d: %s", line, key)
+}
 
 // translate sets the flags of keys that have another form on the command line.
-func (c *configFile) translate(key string, o *option, text string) error {
+func (c *configFile) translate(key string, o *option, text string, line int) error {
 	if o.flag != "" { // a deprecated key
 		if o.flag == "tlsMode" {
 			text = presentMode(text)
 		}
-		c.set(o.flag, key, text)
+		c.set(o.flag, key, text, line)
 		return nil
 	}
 	c.toFile = c.toFile || o.key == "systemLog.destination" && text == "file"
@@ -221,7 +250,7 @@ func (c *configFile) translate(key string, o *option, text string) error {
 				if f.value != "" {
 					text = f.as
 				}
-				c.set(f.flag, key, text)
+				c.set(f.flag, key, text, line)
 			}
 			return nil
 		}
@@ -263,15 +292,14 @@ func (c *configFile) parameterSection(n *yaml.Node) error {
 	}
 	for i := 0; i < len(n.Content); i += 2 {
 		name, v := n.Content[i].Value, n.Content[i+1]
-		if v.Kind == yaml.ScalarNode {
-			c.parameters[name] = v.Value
-			continue
+		text, err := v.Value, error(nil)
+		if v.Kind != yaml.ScalarNode {
+			text, err = asJSON(v)
 		}
-		text, err := asJSON(v)
 		if err != nil {
 			return fmt.Errorf("setParameter.%s: %w", name, err)
 		}
-		c.parameters[name] = text
+		c.setParameter(name, "setParameter."+name, text, v.Line)
 	}
 	return nil
 }
@@ -285,7 +313,7 @@ func (c *configFile) document(o *option, n *yaml.Node) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.key, err)
 	}
-	c.parameters[o.parameter] = text
+	c.setParameter(o.parameter, o.key, text, n.Line)
 	return nil
 }
 
@@ -315,16 +343,19 @@ func (s *serveCmd) Resolve(given func(flag string) bool) (map[string]commandline
 	}
 	f, err := os.Open(s.Config)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--config: %w", err)
 	}
 	defer func() { _ = f.Close() }()
 	if s.file, err = readConfig(f); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Config, err)
 	}
+	for name, place := range s.file.places {
+		s.file.places[name] = s.Config + ": " + place
+	}
 	settings := map[string]commandline.Setting{}
 	for flag, text := range s.file.flags {
 		if flag != "noauth" || !given("auth") {
-			settings[flag] = commandline.Setting{Text: text, Origin: s.Config + ": " + cmp.Or(s.file.keys[flag], flag)}
+			settings[flag] = commandline.Setting{Text: text, Origin: cmp.Or(s.file.places[flag], s.Config+": "+flag)}
 		}
 	}
 	return settings, nil
@@ -338,9 +369,23 @@ func (c *configFile) apply(params map[string]string) {
 	}
 	for name, v := range c.parameters {
 		if _, given := params[name]; !given {
-			params[name] = v
+			params[name], c.inForce[name] = v, c.places[name]
 		}
 	}
+}
+
+// locate adds to the text of an error the place of the parameter of the file that it is about, if
+// it is about one.
+func (c *configFile) locate(text string) string {
+	if c == nil {
+		return text
+	}
+	for _, name := range sortedNames(c.inForce) {
+		if regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`).MatchString(text) {
+			return c.inForce[name] + ": " + text
+		}
+	}
+	return text
 }
 
 func sortedNames(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

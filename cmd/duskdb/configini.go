@@ -46,17 +46,17 @@ func isINI(raw []byte, root *yaml.Node, err error) bool {
 // readINI reads lines of the form name = value, whose names are those of the command line.
 func (c *configFile) readINI(raw []byte) error {
 	lines := bufio.NewScanner(bytes.NewReader(raw))
-	for lines.Scan() {
+	for number := 1; lines.Scan(); number++ {
 		line, _, _ := strings.Cut(lines.Text(), "#")
 		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}
 		name, text, ok := strings.Cut(line, "=")
 		if !ok {
-			return inINI(fmt.Errorf("the options configuration file contains an invalid line '%s'", line))
+			return atLine(number, inINI(fmt.Errorf("the options configuration file contains an invalid line '%s'", line)))
 		}
-		if err := c.assign(strings.TrimSpace(name), strings.TrimSpace(text)); err != nil {
-			return inINI(err)
+		if err := c.assign(strings.TrimSpace(name), strings.TrimSpace(text), number); err != nil {
+			return atLine(number, inINI(err))
 		}
 	}
 	c.finish()
@@ -66,7 +66,7 @@ func (c *configFile) readINI(raw []byte) error {
 func inINI(err error) error { return fmt.Errorf("Error parsing INI config file: %w", err) }
 
 // assign sets an option of the command line.
-func (c *configFile) assign(name, text string) error {
+func (c *configFile) assign(name, text string, line int) error {
 	if name != "" && strings.Trim(name, "v") == "" {
 		name, text = "verbose", strconv.Itoa(len(name))
 	}
@@ -76,7 +76,7 @@ func (c *configFile) assign(name, text string) error {
 	}
 	o := flagOptions[name]
 	if o == nil {
-		return fmt.Errorf("unrecognised option '%s'", name)
+		return fmt.Errorf("unrecognised option '%s'%s", name, meantFlag(name))
 	}
 	on := true
 	switch {
@@ -100,11 +100,11 @@ func (c *configFile) assign(name, text string) error {
 		if !ok {
 			return fmt.Errorf("Illegal option assignment: \"%s\"", text)
 		}
-		c.parameters[parameter] = v
+		c.setParameter(parameter, "setParameter "+parameter, v, line)
 	case o.parameter != "":
-		c.parameters[o.parameter] = text
+		c.setParameter(o.parameter, name, text, line)
 	default:
-		c.set(name, name, text)
+		c.set(name, name, text, line)
 	}
 	return nil
 }

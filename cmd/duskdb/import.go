@@ -46,21 +46,21 @@ func (i *importCmd) Run() error {
 	if err := i.check(); err != nil {
 		return usageError{err}
 	}
+	in, size, err := i.input()
+	if err != nil {
+		return err
+	}
+	defer in.Close()
 	conn, db, err := i.Remote.dial(i.DB)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	var res transfer.Result
-	switch {
-	case i.Dump != "":
-		bar := newProgress(-1, i.Quiet)
-		res, err = transfer.RestoreDump(conn, i.Dump, i.dumpOptions(bar))
-		bar.end()
-	case i.Archive != "":
-		res, err = i.archive(conn)
-	default:
-		res, err = i.file(conn, db)
+	bar := newProgress(size, i.Quiet)
+	res, err := i.transfer(conn, db, in, bar)
+	bar.end()
+	if err != nil && res == (transfer.Result{}) {
+		return err // nothing has begun
 	}
 	fmt.Printf("%d document(s) imported successfully. %d document(s) failed to import.\n", res.Imported, res.Failed)
 	if res.Left > 0 {
@@ -86,6 +86,9 @@ func failures(res transfer.Result) error {
 
 // check refuses flags that exclude each other.
 func (i *importCmd) check() error {
+	if _, err := i.Remote.address(i.DB); err != nil {
+		return err
+	}
 	if i.FileFlag != "" && i.File != "" {
 		return errors.New("the file is given twice")
 	}
@@ -189,16 +192,30 @@ func typeOf(file string) string {
 	return "json"
 }
 
-// file imports one file.
-func (i *importCmd) file(conn *transfer.Conn, db string) (transfer.Result, error) {
-	in, size, err := open(i.File)
-	if err != nil {
-		return transfer.Result{}, err
+// input opens the file that is imported; a dump is a directory, which is read by its name.
+func (i *importCmd) input() (io.ReadCloser, int64, error) {
+	name := i.File
+	switch {
+	case i.Dump != "":
+		return io.NopCloser(strings.NewReader("")), -1, nil
+	case i.Archive == "-":
+		name = ""
+	case i.Archive != "":
+		name = i.Archive
 	}
-	defer in.Close()
-	bar := newProgress(size, i.Quiet)
-	defer bar.end()
-	source, err := i.source(io.TeeReader(in, bar))
+	return open(name)
+}
+
+// transfer imports what the flags say.
+func (i *importCmd) transfer(conn *transfer.Conn, db string, in io.Reader, bar *progress) (transfer.Result, error) {
+	if i.Dump != "" {
+		return transfer.RestoreDump(conn, i.Dump, i.dumpOptions(bar))
+	}
+	in = io.TeeReader(in, bar)
+	if i.Archive != "" {
+		return transfer.RestoreArchive(conn, in, i.dumpOptions(bar))
+	}
+	source, err := i.source(in)
 	if err != nil {
 		return transfer.Result{}, err
 	}
@@ -228,21 +245,6 @@ func (i *importCmd) source(file io.Reader) (transfer.Source, error) {
 		return transfer.NewJSONArray(r), nil
 	}
 	return transfer.NewJSON(r), nil
-}
-
-func (i *importCmd) archive(conn *transfer.Conn) (transfer.Result, error) {
-	name := i.Archive
-	if name == "-" {
-		name = ""
-	}
-	in, size, err := open(name)
-	if err != nil {
-		return transfer.Result{}, err
-	}
-	defer in.Close()
-	bar := newProgress(size, i.Quiet)
-	defer bar.end()
-	return transfer.RestoreArchive(conn, io.TeeReader(in, bar), i.dumpOptions(bar))
 }
 
 func (i *importCmd) dumpOptions(bar *progress) transfer.DumpOptions {

@@ -36,6 +36,9 @@ func (s *serveCmd) Run() error {
 		return err
 	}
 	defer r.close()
+	if err := s.checkDir(r); err != nil {
+		return err
+	}
 	planned, err := s.findSeeds(r.log)
 	if err != nil {
 		return err
@@ -151,14 +154,10 @@ func (r *instance) close() {
 	}
 }
 
-// reportRepairs prints what the server has repaired, unless the log that says so is on
-// the same stderr.
+// reportRepairs prints what the server has repaired.
 func (r *instance) reportRepairs(srv *server.Server) {
-	if r.file == nil {
-		return
-	}
 	for _, line := range srv.Repaired() {
-		fmt.Fprintln(os.Stderr, line)
+		r.tell(line)
 	}
 }
 
@@ -188,15 +187,9 @@ func (s *serveCmd) serve(r *instance, srv *server.Server, manager manager, signa
 	return r.wait(srv, manager, signals)
 }
 
-// announces reports whether standard output says where the server listens. As with mongod, it does
-// not if the log is in a file, unless nobody could know the port or a program waits.
-func (s *serveCmd) announces() bool { return s.LogPath == "" || s.Port == 0 || s.WithStdin }
-
-// announce prints where the server listens, for the program or the person that has started it.
+// announce prints where the server listens, for the program or the person that has started it,
+// wherever the log is. The first line has the connection string.
 func (s *serveCmd) announce(srv *server.Server) {
-	if !s.announces() {
-		return
-	}
 	fmt.Println("duskdb listening on " + srv.URI())
 	if !term.IsTerminal(int(os.Stdout.Fd())) { // programs wait for them; to people the log says so
 		fmt.Print(readyLines(s.ReplSet != ""))

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -91,7 +90,7 @@ func (l *logFile) rotate() error {
 // the log goes to standard error.
 func (s *serveCmd) logger(lines io.Writer, limit *server.LogLimit) (zerolog.Logger, *logFile, error) {
 	if s.file != nil && s.file.toFile && s.LogPath == "" {
-		return zerolog.Nop(), nil, usageError{errors.New("systemLog.destination: file needs systemLog.path, the path of the file")}
+		return zerolog.Nop(), nil, usageError{fmt.Errorf("%s: systemLog.destination: file needs systemLog.path, the path of the file", s.Config)}
 	}
 	var out io.Writer = os.Stderr
 	var file *logFile

@@ -76,7 +76,7 @@ func run(args []string) int {
 	if err = command.Run(app); err == nil {
 		return 0
 	}
-	fmt.Fprintln(os.Stderr, "duskdb:", plain.Text(err))
+	fmt.Fprintln(os.Stderr, "duskdb:", c.Serve.file.locate(whereGiven(command, err)))
 	if isUsage(err) {
 		return badUsage
 	}
@@ -86,6 +86,24 @@ func run(args []string) int {
 // badUsage is the exit code for what the command line, the variables or the configuration file
 // have wrong, and 1 that for everything else.
 const badUsage = 2
+
+// whereGiven is the text of an error. If it begins with the name of an option, as those of the
+// server's options do, it says instead where the option is given: --name, its variable, or its
+// place in the configuration file.
+func whereGiven(c *commandline.Command, err error) string {
+	text := plain.Text(err)
+	if !isUsage(err) {
+		return text
+	}
+	name := text
+	if end := strings.IndexAny(text, " :"); end > 0 {
+		name = text[:end]
+	}
+	if origin := c.Origin(name); origin != "" {
+		return origin + text[len(name):]
+	}
+	return text
+}
 
 // usageError is the error of a wrong command line.
 type usageError struct{ error }

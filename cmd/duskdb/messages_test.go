@@ -195,8 +195,14 @@ func newStage(t *testing.T) *stage {
 		}
 		return port
 	}
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // the system accepts connections, and nobody answers
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = silent.Close() })
 	ports := map[string]string{
-		"OPENPORT": start("--noauth"), "LOGINPORT": start(), "FREEPORT": strconv.Itoa(freeport.For(t)),
+		"SILENTPORT": strconv.Itoa(silent.Addr().(*net.TCPAddr).Port),
+		"OPENPORT":   start("--noauth"), "LOGINPORT": start(), "FREEPORT": strconv.Itoa(freeport.For(t)),
 		"TLSPORT": start("--noauth", "--tlsMode", "requireTLS", "--tlsCertificateKeyFile", filepath.Join(s.dir, "both.pem")),
 	}
 	forth, back := []string{"QUICK", quick}, []string{}
@@ -217,8 +223,9 @@ func (s *stage) files(t *testing.T) {
 		"text": "text", "dir/x": "", "cert.pem": cert, "key.pem": key, "both.pem": cert + key, "mixed.pem": cert + other,
 		"encrypted.pem": cert + encrypted, "shortkey": "abc", "openkey": "secretsecret", "broken.json": `{"a": `, "word.json": `{a: }`,
 		"quote.csv": "a,b\n1,\"x\n", "cut.bson": "\x05\x00", "cut.json.gz": "\x1f\x8b\x08cut",
+		"secret": "secret", "cut/duskdb.copying": "restore\n", "halved/duskdb.copying": "copy\n",
 	}
-	for _, dir := range []string{"dir", "empty"} {
+	for _, dir := range []string{"dir", "empty", "locked", "fixed", "cut", "halved"} {
 		if err := os.Mkdir(filepath.Join(s.dir, dir), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -228,9 +235,27 @@ func (s *stage) files(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Chmod(filepath.Join(s.dir, "openkey"), 0o644); err != nil {
-		t.Fatal(err)
+	modes := map[string]os.FileMode{"openkey": 0o644, "secret": 0, "locked": 0, "fixed": 0o555}
+	if os.Geteuid() == 0 { // the other user must reach the program and the files
+		for _, path := range []string{s.dir, s.binary} {
+			for ; path != filepath.Clean(os.TempDir()); path = filepath.Dir(path) {
+				modes[path] = 0o755
+			}
+		}
 	}
+	for name, mode := range modes {
+		path := name
+		if !filepath.IsAbs(name) {
+			path = filepath.Join(s.dir, name)
+		}
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() { // or the directory cannot be removed
+		_ = os.Chmod(filepath.Join(s.dir, "locked"), 0o700)
+		_ = os.Chmod(filepath.Join(s.dir, "fixed"), 0o700)
+	})
 }
 
 // pair makes a certificate for 127.0.0.1 and its key, plain and encrypted.
@@ -253,6 +278,9 @@ func pair(t *testing.T) (cert, key, encrypted string) {
 	return block("CERTIFICATE", der), block("PRIVATE KEY", plainKey), block("ENCRYPTED PRIVATE KEY", secretKey)
 }
 
+// userID is the number of the program's user in a message.
+var userID = regexp.MustCompile(`user \(\d+\)`)
+
 // run runs a case, and returns the exit code and the lines that are not the log's.
 func (s *stage) run(t *testing.T, i int, m *message) []string {
 	words := strings.Fields(s.names.Replace(m.line))
@@ -262,7 +290,12 @@ func (s *stage) run(t *testing.T, i int, m *message) []string {
 	cmd.Dir = s.dir
 	cmd.Env = os.Environ()
 	for len(words) > 0 && words[0] != "duskdb" {
-		cmd.Env, words = append(cmd.Env, words[0]), words[1:]
+		if words[0] == "unprivileged" {
+			unprivileged(cmd)
+		} else {
+			cmd.Env = append(cmd.Env, words[0])
+		}
+		words = words[1:]
 	}
 	conf := fmt.Sprintf("%d.conf", i)
 	for _, word := range words[1:] {
@@ -286,30 +319,34 @@ func (s *stage) run(t *testing.T, i int, m *message) []string {
 			}
 			continue
 		}
-		got = append(got, strings.ReplaceAll(s.back.Replace(strings.TrimSuffix(line, "\n")), conf, "c.conf"))
+		line = strings.ReplaceAll(s.back.Replace(strings.TrimSuffix(line, "\n")), conf, "c.conf")
+		got = append(got, userID.ReplaceAllString(line, "user (N)"))
 	}
 	return got
 }
 
-// As with mongod, standard output says nothing if the log is in a file, unless the port is not
-// known or a program waits.
-func TestSilentWithLogFile(t *testing.T) {
+// The first line of standard output has the connection string, wherever the log goes, and the
+// address of the console is said whenever there is one.
+func TestStandardOutput(t *testing.T) {
+	binary := built(t)
 	for _, tt := range []struct {
-		flags []string
-		says  bool
+		flags string
+		lines []string
 	}{
-		{[]string{"--port", "0"}, true},
-		{[]string{"--port", strconv.Itoa(freeport.For(t))}, true},
-		{[]string{"--port", "0", "--logpath", "FILE"}, true},
-		{[]string{"--port", strconv.Itoa(freeport.For(t)), "--logpath", "FILE"}, false},
+		{"--port 0", []string{"duskdb listening on mongodb://127.0.0.1:PORT/?directConnection=true", "Waiting for connections"}},
+		{"--port FREE --logpath FILE", []string{"duskdb listening on mongodb://127.0.0.1:PORT/?directConnection=true", "Waiting for connections"}},
+		{"--port 0 --bind_ip 0.0.0.0 --consolePort FREE --logpath FILE", []string{
+			"duskdb listening on mongodb://127.0.0.1:PORT/?directConnection=true", "Waiting for connections", "duskdb console on http://127.0.0.1:PORT/",
+		}},
+		{"--port 0 --test-clock", []string{
+			"duskdb listening on mongodb://127.0.0.1:PORT/?directConnection=true", "Waiting for connections", "duskdb console on http://127.0.0.1:PORT/",
+		}},
 	} {
-		s := parse(t, append([]string{"--dbpath", ":memory:"}, tt.flags...)...)
-		if got := s.announces(); got != tt.says {
-			t.Errorf("%v: %v", tt.flags, got)
-		}
-		s.WithStdin = true
-		if !s.announces() {
-			t.Errorf("%v: it keeps silent, and a program waits", tt.flags)
+		flags := strings.NewReplacer("FREE", strconv.Itoa(freeport.For(t)), "FILE", filepath.Join(t.TempDir(), "log")).Replace(tt.flags)
+		out, err := exec.CommandContext(t.Context(), binary, strings.Fields(flags+" --dbpath :memory: --quiet --exit-with-stdin")...).Output()
+		got := regexp.MustCompile(`127\.0\.0\.1:\d+`).ReplaceAllString(string(out), "127.0.0.1:PORT")
+		if want := strings.Join(tt.lines, "\n") + "\n"; err != nil || got != want {
+			t.Errorf("%s: %v\n%swant\n%s", tt.flags, err, got, want)
 		}
 	}
 }

@@ -73,10 +73,10 @@ func (l *likeMongod) apply(s *serveCmd) error {
 		return usageError{err}
 	}
 	key, err := os.ReadFile(l.KeyFile)
-	if err == nil {
-		err = checkKeys(l.KeyFile, string(key))
+	if err != nil {
+		return usageError{fmt.Errorf("keyFile: %w", err)}
 	}
-	return asUsage(err)
+	return asUsage(checkKeys(l.KeyFile, string(key)))
 }
 
 // unknownCommand is the error of a word that is no command, or a command that is not the first

@@ -16,18 +16,27 @@ type pingTLS struct {
 	Certificate  string `name:"tlsCertificateKeyFile" help:"PEM file with the client's certificate and key."`
 	AllowInvalid bool   `name:"tlsAllowInvalidCertificates" help:"Do not check the server's certificate."`
 	ServerMode   string `name:"serverTLSMode" env:"DUSKDB_TLS_MODE" hidden:""` // TLS mode of a server in the same container
+
+	ofURI *tls.Config // what the connection string asks for; nil: nothing
 }
+
+// on reports whether TLS is used.
+func (p *pingTLS) on() bool { return p.Use || p.ofURI != nil }
 
 // secure starts TLS on a connection if it is requested.
 func (p *pingTLS) secure(nc net.Conn, addr string) (net.Conn, error) {
-	if !p.Use {
+	if !p.on() {
 		return nc, nil
 	}
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
 		return nil, err
 	}
-	cfg := &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12, InsecureSkipVerify: p.AllowInvalid} //nolint:gosec // asked for
+	cfg := &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
+	if p.ofURI != nil {
+		cfg = p.ofURI
+	}
+	cfg.InsecureSkipVerify = cfg.InsecureSkipVerify || p.AllowInvalid
 	if p.CA != "" {
 		pem, err := os.ReadFile(p.CA)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -54,7 +55,13 @@ func (p *process) daemonize() error {
 		return cmd.Process.Release()
 	}
 	_, _ = io.Copy(os.Stderr, complaints)
-	return fmt.Errorf("ERROR: child process failed: %w", cmd.Wait())
+	_ = cmd.Wait() // its code says what it has to say
+	code := cmd.ProcessState.ExitCode()
+	err = fmt.Errorf("ERROR: child process failed, exited with %d", code)
+	if code == badUsage {
+		return usageError{err}
+	}
+	return err
 }
 
 // tellReady reports to the parent process that the server is ready.
@@ -71,6 +78,9 @@ func tellReady() {
 func lockOwner(dir string) (int, error) {
 	none := fmt.Errorf("There doesn't seem to be a server running with dbpath: %s", dir)
 	f, err := os.Open(filepath.Join(dir, "duskdb.lock"))
+	if errors.Is(err, fs.ErrPermission) {
+		return 0, err
+	}
 	if err != nil {
 		return 0, none
 	}

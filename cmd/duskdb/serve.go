@@ -124,7 +124,11 @@ func (s *serveCmd) addresses() []string {
 		out = []string{"0.0.0.0"}
 	}
 	if s.SocketPrefix != "" {
-		out = append(out, filepath.Join(s.SocketPrefix, fmt.Sprintf("mongodb-%d.sock", s.Port)))
+		path := filepath.Join(s.SocketPrefix, fmt.Sprintf("mongodb-%d.sock", s.Port))
+		if full, err := filepath.Abs(path); err == nil {
+			path = full // without a slash at its beginning it is the name of a host
+		}
+		out = append(out, path)
 	}
 	return out
 }

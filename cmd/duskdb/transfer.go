@@ -20,7 +20,7 @@ import (
 // connection string, or its parts as MongoDB's tools take them. The parts have no
 // variables: DUSKDB_PORT is the server's.
 type remote struct {
-	URI      string        `name:"uri" help:"Connection string: mongodb://user:password@host:port/database?options; default: mongodb://127.0.0.1:27017."`
+	URI      string        `name:"uri" unless:"host,port,username,password,authenticationDatabase" help:"Connection string: mongodb://user:password@host:port/database?options; default: mongodb://127.0.0.1:27017."`
 	Host     string        `env:"-" help:"Server, host or host:port, instead of --uri."`
 	Port     int           `range:"1,65535" env:"-" help:"Port of --host."`
 	User     string        `name:"username" short:"u" env:"-" help:"User to log in as."`

@@ -2,7 +2,11 @@ package diagnostics
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/duskdb/duskdb/commands/args"
 	"github.com/duskdb/duskdb/commands/kernel"
@@ -56,9 +60,24 @@ func runBackup(c *kernel.Call) error {
 	case kernel.DiskFull(err):
 		return kernel.FailedWrite(err)
 	case err != nil:
-		return mongoerr.Newf(mongoerr.FileOpenFailed, "backup: %s", plain.Text(err)).WithCause(err)
+		return mongoerr.Newf(mongoerr.FileOpenFailed, "backup: %s", noBackup(path, err)).WithCause(err)
 	}
 	c.Reply.String("path", path).Int64("collections", info.Collections).Int64("records", info.Records).
 		Int64("bytes", info.Bytes).Int64("millis", c.Svc.Real.Now().Sub(began).Milliseconds())
 	return nil
+}
+
+// noBackup says why there is no backup: often the path is one of the client's machine, or the
+// server's user may not write there.
+func noBackup(path string, err error) string {
+	parent := filepath.Dir(path)
+	switch _, missing := os.Stat(parent); {
+	case errors.Is(missing, fs.ErrNotExist):
+		return fmt.Sprintf("the directory %s, in which %s is to be made, does not exist on the server's machine", parent, filepath.Base(path))
+	case errors.Is(err, syscall.EROFS):
+		return fmt.Sprintf("%s; the server must be able to write to %s: systemd lets a service do so with ReadWritePaths", plain.Text(err), parent)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Sprintf("%s; the server's user must be able to write to %s", plain.Text(err), parent)
+	}
+	return plain.Text(err)
 }

@@ -33,6 +33,7 @@ type serve struct {
 	Dir     string        `type:"existingdir" help:"Directory."`
 	Secret  string        `name:"tlsCAFile" hidden:"" help:"Hidden."`
 	Private string        `env:"-" help:"Without a variable."`
+	URI     string        `name:"uri" unless:"port,word" help:"Where."`
 	TLS     struct {
 		Cert string `help:"Certificate."`
 	} `embed:"" group:"TLS"`
@@ -104,6 +105,23 @@ func TestParse(t *testing.T) {
 	c, _, _, err = parse("show", nil)
 	if err != nil || c.Show.of != "it" {
 		t.Errorf("%+v, %v", c.Show, err)
+	}
+}
+
+// A variable gives way to what the command line has in its place, and every value but a default
+// has a place.
+func TestOrigins(t *testing.T) {
+	t.Setenv("IT_URI", "u")
+	for line, want := range map[string]string{"": "IT_URI", "--quiet": "IT_URI", "--port 1": "", "word": "", "--port 1 --uri x": "--uri"} {
+		var c commands
+		c.Serve.file = map[string]string{"ratio": "0.5"}
+		command, _, err := New(&c, App{Name: "it"}, "IT").Parse(strings.Fields(line))
+		if err != nil || command.Origin("uri") != want || (c.Serve.URI != "") != (want != "") {
+			t.Errorf("%s: %v, %q from %q", line, err, c.Serve.URI, command.Origin("uri"))
+		}
+		if got := command.Origin("ratio") + command.Origin("wait") + command.Origin("nosuch"); got != "the ratio of the file" {
+			t.Errorf("%s: %q", line, got)
+		}
 	}
 }
 
@@ -196,7 +214,7 @@ func TestVariableNames(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
-	if got := FlagNames(&serve{}); !slices.Contains(got, "cert") || slices.Contains(got, "number") || len(got) != 12 {
+	if got := FlagNames(&serve{}); !slices.Contains(got, "cert") || slices.Contains(got, "number") || len(got) != 13 {
 		t.Errorf("%q", got)
 	}
 }

@@ -30,6 +30,7 @@
 //	range     the least and the greatest value of a number, with a comma; either may be missing
 //	type      existingfile or existingdir
 //	env       the variable, or "-" for none
+//	unless    flags and arguments, with commas: the variable has no effect if the command line has one
 //	sep       what divides the values of a list; "none": only several flags do
 //	group     the heading of the flag in the help text
 //	required  the flag must be given

@@ -36,8 +36,9 @@ type Value struct {
 	kind   string // value of the tag type
 	sep    string
 	target reflect.Value
-	given  bool // by the command line
-	set    bool // by anything but the default
+	given  bool   // by the command line
+	set    bool   // by anything but the default
+	origin string // where the value stands, for messages; "": it is the default
 }
 
 // Flag is a named value of a command.
@@ -46,6 +47,7 @@ type Flag struct {
 	Short  string // one letter, or nothing
 	Alias  string
 	Env    string // variable that sets it; "": none
+	Unless string // flags and arguments on the command line that the variable gives way to, with commas
 	Group  string
 	Hidden bool
 }
@@ -118,7 +120,7 @@ func (c *Command) add(structure reflect.Value, group, prefix string) {
 			continue
 		}
 		value.Required = has(f, "required")
-		flag := &Flag{Value: value, Short: f.Tag.Get("short"), Alias: f.Tag.Get("aliases"), Group: group, Hidden: has(f, "hidden")}
+		flag := &Flag{Value: value, Short: f.Tag.Get("short"), Alias: f.Tag.Get("aliases"), Unless: f.Tag.Get("unless"), Group: group, Hidden: has(f, "hidden")}
 		flag.Env = cmp.Or(f.Tag.Get("env"), prefix+"_"+variable(value.Name))
 		if flag.Env == "-" {
 			flag.Env = ""

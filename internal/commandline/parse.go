@@ -152,7 +152,19 @@ func (c *Command) suggest(name string) string {
 }
 
 // assign sets a flag; its errors say where the value stands.
-func (f *Flag) assign(text, origin string) error { return of(origin, f.parse(text)) }
+func (f *Flag) assign(text, origin string) error {
+	f.origin = origin
+	return of(origin, f.parse(text))
+}
+
+// Origin says where the value of a flag stands: --name, the variable, or what the command's
+// [Resolver] says. It is "" for a default and for a flag that does not exist.
+func (c *Command) Origin(name string) string {
+	if f := c.flag("--" + name); f != nil {
+		return f.origin
+	}
+	return ""
+}
 
 // of is the error of a value, beginning with where it stands.
 func of(origin string, err error) error {
@@ -175,6 +187,7 @@ func (c *Command) arguments(app *App, given []string) error {
 			}
 			break
 		}
+		a.given = true
 		if err := of("<"+a.Name+">", a.parse(given[i])); err != nil {
 			return err
 		}
@@ -189,7 +202,7 @@ func (c *Command) arguments(app *App, given []string) error {
 // resolver, and to their defaults.
 func (c *Command) complete() error {
 	for _, f := range c.Flags {
-		if text, ok := os.LookupEnv(f.Env); ok && !f.set {
+		if text, ok := os.LookupEnv(f.Env); ok && !f.set && !c.given(f.Unless) {
 			if err := f.assign(text, f.Env); err != nil {
 				return err
 			}
@@ -201,20 +214,19 @@ func (c *Command) complete() error {
 		return err
 	}
 	for _, f := range c.Flags {
-		setting, ok := resolved[f.Name]
-		if f.set {
-			continue
-		}
-		if !ok {
-			setting, ok = Setting{Text: f.Default}, f.Default != ""
-		}
+		setting, resolved := resolved[f.Name]
+		var err error
 		switch {
-		case ok:
-			if err := f.assign(setting.Text, cmp.Or(setting.Origin, "--"+f.Name)); err != nil {
-				return err
-			}
+		case f.set:
+		case resolved:
+			err = f.assign(setting.Text, cmp.Or(setting.Origin, "--"+f.Name))
+		case f.Default != "":
+			err = of("--"+f.Name, f.parse(f.Default))
 		case f.Required:
 			missing = append(missing, "--"+f.Name+"="+f.placeholder())
+		}
+		if err != nil {
+			return err
 		}
 	}
 	if len(missing) > 0 {
@@ -223,13 +235,26 @@ func (c *Command) complete() error {
 	return nil
 }
 
+// given reports whether the command line has one of some flags and arguments.
+func (c *Command) given(names string) bool {
+	for name := range strings.SplitSeq(names, ",") {
+		if f := c.flag("--" + name); f != nil && f.given {
+			return true
+		}
+		if slices.ContainsFunc(c.Args, func(a *Value) bool { return a.Name == name && a.given }) {
+			return true
+		}
+	}
+	return false
+}
+
 // resolve asks the command for values.
 func (c *Command) resolve() (map[string]Setting, error) {
 	r, ok := c.target.(Resolver)
 	if !ok {
 		return nil, nil
 	}
-	return r.Resolve(func(name string) bool { f := c.flag("--" + name); return f != nil && f.given })
+	return r.Resolve(func(name string) bool { return c.given(name) })
 }
 
 // Run runs the command: its method Run, which may take the program.

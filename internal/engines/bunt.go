@@ -1,6 +1,8 @@
 package engines
 
 import (
+	"context"
+
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/bunt"
 )
@@ -8,7 +10,7 @@ import (
 // buntCode is the code of the engine that keeps the data in memory, and a log of
 // them on disk.
 var buntCode = Implementation{
-	Open: func(o Options) (Opened, error) {
+	Open: func(_ context.Context, o Options) (Opened, error) {
 		e, err := bunt.Open(bunt.Options{
 			Path: o.Path, Clock: o.Clock, Indexer: o.Indexer, Repair: o.Repair, OrphanIndexes: o.OrphanIndexes,
 			CompactMinBytes: o.CompactMinBytes, FileMode: o.FileMode, Progress: o.Progress, Indexing: o.Indexing, Fault: o.Fault, Logger: o.Logger,

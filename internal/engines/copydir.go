@@ -6,20 +6,42 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
 
+	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage"
 )
 
 // unfinishedName is the file that a directory has while data are copied into
-// it. The process that copies has it locked.
-const unfinishedName = "duskdb.copying"
+// it. The process that copies has it locked. It has the name of the command.
+const unfinishedName = storage.UnfinishedName
+
+// The commands that copy data into a directory.
+const (
+	copying   = "copy"
+	restoring = "restore"
+)
 
 // UnfinishedError reports a directory into which data were being copied.
-type UnfinishedError struct{ Dir string }
+type UnfinishedError struct {
+	Dir string
+	By  string // the command
+}
 
 // Error says how to go on.
 func (e *UnfinishedError) Error() string {
-	return fmt.Sprintf("%s has an unfinished copy (%s): run \"duskdb copy\" into it once more, which starts over, or remove the directory", e.Dir, unfinishedName)
+	return fmt.Sprintf("%s has an unfinished %s (%s): run \"duskdb %s\" into it once more, which starts over, or remove the directory", e.Dir, e.By, unfinishedName, e.By)
+}
+
+// markedBy is the command that has marked a directory as unfinished.
+func markedBy(dir string) string {
+	text, err := os.ReadFile(filepath.Join(dir, unfinishedName)) // on some systems not while the command runs
+	if by := strings.TrimSpace(string(text)); err == nil && by == restoring {
+		return by
+	}
+	return copying
 }
 
 // errCopying reports that another process copies into a directory.
@@ -33,7 +55,7 @@ type Step func(total, bytes int64)
 // or have an unfinished copy, and compares the copy with the original. No server may
 // use a directory. o is for both engines.
 func Copy(ctx context.Context, from, to Location, o Options, step Step) (done Copied, err error) {
-	source, err := openSource(from, o)
+	source, err := openSource(ctx, from, o)
 	if err != nil {
 		return done, err
 	}
@@ -56,7 +78,7 @@ func newTarget(ctx context.Context, from, to Location, o Options) (Target, error
 	}
 	o.CompactMinBytes, o.Repair = 0, false
 	if !e.remote {
-		return newDirectory(e, from, to.Path, o)
+		return newDirectory(e, from, to.Path, copying, o)
 	}
 	if from.URI == to.URI {
 		return nil, fmt.Errorf("%s cannot be copied into itself", from)
@@ -73,8 +95,8 @@ type directory struct {
 	over    bool
 }
 
-func newDirectory(e *engine, from Location, path string, o Options) (*directory, error) {
-	marker, err := beginCopy(from.Path, path)
+func newDirectory(e *engine, from Location, path, by string, o Options) (*directory, error) {
+	marker, err := beginCopy(from.Path, path, by)
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +105,8 @@ func newDirectory(e *engine, from Location, path string, o Options) (*directory,
 }
 
 // Open opens the engine.
-func (d *directory) Open(context.Context) (storage.Engine, error) {
-	opened, err := d.engine.openAt(d.options)
+func (d *directory) Open(ctx context.Context) (storage.Engine, error) {
+	opened, err := d.engine.openAt(ctx, d.options)
 	return opened.Engine, err
 }
 
@@ -109,7 +131,7 @@ func (d *directory) Close() error {
 }
 
 // openSource opens an engine whose data must exist.
-func openSource(from Location, o Options) (Opened, error) {
+func openSource(ctx context.Context, from Location, o Options) (Opened, error) {
 	o.CompactMinBytes, o.Repair = -1, false
 	if Remote(from.Engine) {
 		e, err := named(from.Engine)
@@ -117,7 +139,7 @@ func openSource(from Location, o Options) (Opened, error) {
 			return Opened{}, err
 		}
 		o.URI, o.MustExist = from.URI, true
-		return e.openAt(o)
+		return e.reach(ctx, from, o)
 	}
 	e, err := ofDir(from.Path)
 	if err != nil {
@@ -127,13 +149,50 @@ func openSource(from Location, o Options) (Opened, error) {
 		return Opened{}, fmt.Errorf("%s has data of the storage engine %s: name it %s:%s", from.Path, e.name, e.name, from.Path)
 	}
 	o.Path = from.Path
-	return e.openAt(o)
+	return e.openAt(ctx, o)
+}
+
+// notice is the time after which a copy says that it waits for a database.
+const notice = 2 * time.Second
+
+// reach opens an engine over a database, and gives up after o.Patience.
+func (e *engine) reach(ctx context.Context, at Location, o Options) (Opened, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var said atomic.Bool
+	log := o.Logger
+	if log == nil {
+		log = func(string, ...any) {}
+	}
+	o.Logger = func(format string, args ...any) {
+		said.Store(true)
+		log(format, args...)
+	}
+	noticed, over := clock.System().After(notice), (<-chan time.Time)(nil)
+	if o.Patience > 0 {
+		over = clock.System().After(o.Patience)
+	}
+	go func() {
+		for {
+			select {
+			case <-noticed:
+				if !said.Load() { // the engine says why it waits, but not always so soon
+					log("waiting for the database %s", at)
+				}
+			case <-over:
+				cancel(fmt.Errorf("the database did not answer within %s", o.Patience))
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return e.openAt(ctx, o)
 }
 
 // beginCopy makes the target and marks it as unfinished. Of an earlier copy
 // that has not been finished nothing remains. It returns the marker, which is
 // locked.
-func beginCopy(from, to string) (marker *os.File, err error) {
+func beginCopy(from, to, by string) (marker *os.File, err error) {
 	if same(from, to) {
 		return nil, fmt.Errorf("%s cannot be copied into itself", from)
 	}
@@ -157,12 +216,34 @@ func beginCopy(from, to string) (marker *os.File, err error) {
 		err = removeOthers(to)
 	}
 	if err == nil {
+		err = writeMark(marker, by)
+	}
+	if err == nil {
 		err = syncDir(to)
 	}
 	if err != nil {
 		return nil, errors.Join(err, marker.Close())
 	}
 	return marker, nil
+}
+
+// writeMark writes the name of a command to a marker.
+func writeMark(marker *os.File, by string) error {
+	err := marker.Truncate(0)
+	if err == nil {
+		_, err = marker.WriteAt([]byte(by+"\n"), 0)
+	}
+	return errors.Join(err, marker.Sync())
+}
+
+// giveUp ends a copy that has failed. A directory into which nothing was copied is left as it was,
+// but for being there.
+func giveUp(dir string, marker *os.File) error {
+	entries, err := os.ReadDir(dir)
+	if err == nil && len(entries) == 1 {
+		return removeLocked(marker)
+	}
+	return errors.Join(err, marker.Close())
 }
 
 // same reports whether two paths lead to the same directory.

@@ -83,8 +83,8 @@ func ofDir(dir string) (*engine, error) {
 		return nil, err
 	}
 	if has == nil {
-		if _, err := os.Stat(dir); err != nil {
-			return nil, err
+		if _, err := os.ReadDir(dir); err != nil {
+			return nil, cannotRead(dir, err)
 		}
 		return nil, fmt.Errorf("%s has no data of DuskDB: no %s", dir, strings.Join(allMarks(), ", no "))
 	}
@@ -109,7 +109,7 @@ func contents(dir string) (has *engine, found []string, err error) {
 		return nil, nil, explain(dir, err)
 	}
 	if exists(dir, unfinishedName) {
-		return nil, nil, &UnfinishedError{Dir: dir}
+		return nil, nil, &UnfinishedError{Dir: dir, By: markedBy(dir)}
 	}
 	for _, e := range table {
 		files := present(dir, e.marks)
@@ -168,6 +168,22 @@ func emptyOrMissing(dir string) (missing bool, err error) {
 	return false, nil
 }
 
+// cannotRead is the error of a directory whose data are only to be read.
+func cannotRead(dir string, err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("cannot read the data directory %s: %w%s", dir, err, mustBeAble("read"))
+	}
+	return err
+}
+
+// mustBeAble names the user of the process, where users have numbers, and what he must be able to do.
+func mustBeAble(what string) string {
+	if uid := os.Getuid(); uid >= 0 {
+		return fmt.Sprintf("; this user (%d) must be able to %s it", uid, what)
+	}
+	return "; this user must be able to " + what + " it"
+}
+
 // explain adds to an error of the system or an engine what can be done.
 func explain(dir string, err error) error {
 	switch {
@@ -176,7 +192,7 @@ func explain(dir string, err error) error {
 	case errors.Is(err, storage.ErrLocked):
 		return fmt.Errorf("%w; stop it with \"duskdb --shutdown --dbpath %s\", or use another directory", err, dir)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("cannot use the data directory %s: %w; this user (%d) must be able to read and write it", dir, err, os.Getuid())
+		return fmt.Errorf("cannot use the data directory %s: %w%s", dir, err, mustBeAble("read and write"))
 	}
 	return err
 }

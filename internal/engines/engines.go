@@ -7,10 +7,12 @@ package engines
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/storage"
@@ -25,9 +27,10 @@ const Default = "bunt"
 
 // Options open an engine. What an engine has no use for has no effect.
 type Options struct {
-	Path          string // data directory, or Memory
-	URI           string // database of a remote engine
-	MustExist     bool   // fail if that database has no data of the engine
+	Path          string        // data directory, or Memory
+	URI           string        // database of a remote engine
+	MustExist     bool          // fail if that database has no data of the engine
+	Patience      time.Duration // how long a copy waits for that database; 0: as long as it takes
 	Indexer       storage.Indexer
 	Clock         clock.Clock // nil: the system's
 	CacheBytes    int64       // memory for data that are read from disk; 0: the engine's default
@@ -54,7 +57,7 @@ type Opened struct {
 
 // Implementation is the code of an engine.
 type Implementation struct {
-	Open    func(Options) (Opened, error)
+	Open    func(context.Context, Options) (Opened, error)
 	Check   func(dir string, ix storage.Indexer) (*storage.Report, error)
 	Restore func(from, to string, ix storage.Indexer) (*storage.Report, error)
 	// Target makes Options.URI the target of a copy, if the engine is remote.
@@ -150,7 +153,7 @@ func Open(name string, o Options) (Opened, error) {
 	} else if err := Usable(name, o.Path); err != nil {
 		return Opened{}, err
 	}
-	opened, err := e.openAt(o)
+	opened, err := e.openAt(context.Background(), o)
 	if err == nil && !e.remote && o.Path != Memory {
 		if err := storage.NoteVersion(o.Path, o.Version, o.FileMode); err != nil && o.Logger != nil {
 			o.Logger("storage: %v", err) // no data depend on it
@@ -162,9 +165,10 @@ func Open(name string, o Options) (Opened, error) {
 	return opened, err
 }
 
-// openAt opens an engine over a directory that it may use.
-func (e *engine) openAt(o Options) (Opened, error) {
-	opened, err := e.code.Open(o)
+// openAt opens an engine over a directory that it may use. The context ends the wait for a
+// database.
+func (e *engine) openAt(ctx context.Context, o Options) (Opened, error) {
+	opened, err := e.code.Open(ctx, o)
 	if err != nil && e.remote {
 		return Opened{}, err
 	}
@@ -185,14 +189,22 @@ func Check(dir string, ix storage.Indexer) (*storage.Report, error) {
 }
 
 // Restore checks a backup and copies it to a data directory, which must be
-// empty or missing, for the same engine.
+// empty or missing, or have what is left of an earlier attempt, for the same engine.
 func Restore(from, to string, ix storage.Indexer) (*storage.Report, error) {
 	e, err := ofDir(from)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := emptyOrMissing(to); err != nil {
+	marker, err := beginCopy(from, to, restoring)
+	if err != nil {
 		return nil, err
 	}
-	return e.code.Restore(from, to, ix)
+	r, err := e.code.Restore(from, to, ix)
+	if err != nil {
+		return r, errors.Join(err, giveUp(to, marker))
+	}
+	if err := removeLocked(marker); err != nil {
+		return r, err
+	}
+	return r, syncDir(to)
 }

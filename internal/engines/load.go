@@ -22,7 +22,7 @@ func Load(ctx context.Context, in io.Reader, name, path string, o Options, step 
 		return done, fmt.Errorf("a backup cannot be restored into %s: restore it into a directory, and use \"duskdb copy\"", name)
 	}
 	o.CompactMinBytes, o.Repair = 0, false
-	target, err := newDirectory(e, Location{}, path, o)
+	target, err := newDirectory(e, Location{}, path, restoring, o)
 	if err != nil {
 		return done, err
 	}

@@ -89,7 +89,11 @@ func sayValue(err error) string {
 	case context.Canceled:
 		return "interrupted"
 	}
-	if errors.Unwrap(err) == nil {
+	if err.Error() == "i/o timeout" { // of package net, which does not export it
+		return "no answer within the time limit"
+	}
+	_, several := err.(interface{ Unwrap() []error })
+	if errors.Unwrap(err) == nil && !several {
 		for _, area := range areas {
 			if text, ok := strings.CutPrefix(err.Error(), area); ok {
 				return text

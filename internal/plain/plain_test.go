@@ -20,6 +20,11 @@ func TestText(t *testing.T) {
 	_, missing := os.Open("/does/not/exist")
 	_, number := strconv.Atoi("x")
 	_, badURL := url.Parse("mongodb://user:secret@host:port/") //nolint:staticcheck // it is not valid
+	var dial *net.OpError
+	if _, err := net.DialTimeout("tcp", "127.0.0.1:1", 1); !errors.As(err, &dial) {
+		t.Fatal(err)
+	}
+	late := dial.Err
 	refused := &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1}, Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 	for _, tt := range []struct {
 		err  error
@@ -38,6 +43,8 @@ func TestText(t *testing.T) {
 		{&net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ECONNRESET)}, "the other side closed the connection"},
 		{&net.OpError{Op: "listen", Net: "tcp", Err: os.NewSyscallError("bind", syscall.EADDRINUSE)}, "address already in use"},
 		{&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, "the certificate of the server is not accepted: its authority is not known"},
+		{errors.Join(&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}), "the certificate of the server is not accepted: its authority is not known"},
+		{&net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1}, Err: late}, "no server answers at 127.0.0.1:1: no answer within the time limit"},
 		{errors.New("tls: private key does not match public key"), "private key does not match public key"},
 		{fmt.Errorf("the backup: %w", io.ErrUnexpectedEOF), "the backup: the data end too early"},
 		{context.DeadlineExceeded, "no answer within the time limit"},

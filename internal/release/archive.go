@@ -42,8 +42,13 @@ func (r *release) archive(p *product) error {
 	if err != nil {
 		return err
 	}
+	script, err := r.source("docs", "backup.sh")
+	if err != nil {
+		return err
+	}
 	files := []file{
 		program("duskdb"+p.exe(), p.binary),
+		program("backup.sh", script),
 		plain("LICENSE", licence),
 		plain("THIRD_PARTY_NOTICES.txt", p.notices),
 		plain("duskdb.conf", config),

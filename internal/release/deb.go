@@ -40,6 +40,7 @@ func (r *release) debFiles(p *product) (files []file, conffiles []string, err er
 		{"packages/deb/duskdb.service", "usr/lib/systemd/system/duskdb.service"},
 		{"packages/deb/duskdb.sysusers", "usr/lib/sysusers.d/duskdb.conf"},
 		{"packages/deb/copyright", doc + "copyright"},
+		{"docs/backup.sh", doc + "examples/backup.sh"},
 	} {
 		content, err := r.source(from.source)
 		if err != nil {

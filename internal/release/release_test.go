@@ -177,7 +177,7 @@ func TestArchives(t *testing.T) {
 		}
 		files := read(t, content)
 		if files[dir+"/"+program] != "755 "+binaryText || files[dir+"/THIRD_PARTY_NOTICES.txt"] != "644 notices" ||
-			!strings.Contains(files[dir+"/LICENSE"], "Apache License") || files[dir+"/duskdb.1"] == "" || files[dir+"/completions/_duskdb"] != "644 zsh" {
+			!strings.Contains(files[dir+"/LICENSE"], "Apache License") || files[dir+"/duskdb.1"] == "" || files[dir+"/completions/_duskdb"] != "644 zsh" || !strings.HasPrefix(files[dir+"/backup.sh"], "755 #!/bin/sh") {
 			t.Errorf("%s: %.300q", name, files)
 		}
 	}

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/value"
 	"github.com/duskdb/duskdb/wire"
 )
@@ -91,9 +93,9 @@ type target struct {
 }
 
 // Dial connects to the server of a connection string and logs in if the string
-// has a user. One host is enough: a server is one node.
+// has a user, in a time. One host is enough: a server is one node.
 func Dial(uri string, timeout time.Duration) (*Conn, error) {
-	t, err := parseURI(uri)
+	t, err := parseURI(uri, defaultPort)
 	if err != nil {
 		return nil, &URIError{err}
 	}
@@ -107,12 +109,39 @@ func Dial(uri string, timeout time.Duration) (*Conn, error) {
 	c := NewConn(nc)
 	c.tls = t.tls != nil
 	c.Database = t.database
-	if t.login.user != "" {
-		if err := c.Login(t.login.source, t.login.user, t.login.password, t.login.mechanism); err != nil {
-			return nil, errors.Join(err, nc.Close())
-		}
+	if err := c.begin(t, timeout); err != nil {
+		return nil, errors.Join(err, nc.Close())
 	}
 	return c, nil
+}
+
+// begin makes sure that a server answers, and logs in.
+func (c *Conn) begin(t *target, timeout time.Duration) error {
+	if err := c.SetDeadline(clock.System().Now().Add(timeout)); err != nil {
+		return err
+	}
+	if _, err := c.Run(value.NewDoc("ping", value.Int32(1), "$db", value.String("admin"))); err != nil {
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return fmt.Errorf("%s accepts connections, but no server answers there: %w", t.addr, err)
+		}
+		return err
+	}
+	if t.login.user != "" {
+		if err := c.Login(t.login.source, t.login.user, t.login.password, t.login.mechanism); err != nil {
+			return err
+		}
+	}
+	return c.SetDeadline(time.Time{})
+}
+
+// Address is the host and the port of a connection string, and how its connections are encrypted;
+// nil: they are not. The port is the default one if the string has none.
+func Address(uri string, port int) (addr string, secure *tls.Config, err error) {
+	t, err := parseURI(uri, port)
+	if err != nil {
+		return "", nil, &URIError{err}
+	}
+	return t.addr, t.tls, nil
 }
 
 // URIError is the error of a connection string that cannot be used.
@@ -123,8 +152,11 @@ func (e *URIError) Error() string { return "the connection string: " + e.cause.E
 // Unwrap returns the reason.
 func (e *URIError) Unwrap() error { return e.cause }
 
+// defaultPort is MongoDB's.
+const defaultPort = 27017
+
 // parseURI reads mongodb://user:password@host:port/database?options.
-func parseURI(uri string) (*target, error) {
+func parseURI(uri string, port int) (*target, error) {
 	if !strings.Contains(uri, "://") {
 		uri = "mongodb://" + uri
 	}
@@ -143,7 +175,9 @@ func parseURI(uri string) (*target, error) {
 	}
 	t := &target{addr: u.Host, database: strings.TrimPrefix(u.Path, "/")}
 	if u.Port() == "" {
-		t.addr = net.JoinHostPort(u.Hostname(), "27017")
+		t.addr = net.JoinHostPort(cmp.Or(u.Hostname(), "127.0.0.1"), strconv.Itoa(port))
+	} else if n, err := strconv.ParseUint(u.Port(), 10, 16); err != nil || n == 0 {
+		return nil, fmt.Errorf("the port of %s must be from 1 to 65535", u.Host)
 	}
 	t.login.source = "admin"
 	if t.database != "" {

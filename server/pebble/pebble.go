@@ -8,6 +8,7 @@
 package pebble
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -19,7 +20,7 @@ func init() {
 	engines.Link("pebble", engines.Implementation{Open: open, Check: pebble.Check, Restore: pebble.Restore})
 }
 
-func open(o engines.Options) (engines.Opened, error) {
+func open(_ context.Context, o engines.Options) (engines.Opened, error) {
 	e, err := pebble.Open(pebble.Options{
 		Path: o.Path, Clock: o.Clock, Indexer: o.Indexer, CacheBytes: o.CacheBytes, FileMode: o.FileMode, Fault: o.Fault, Logger: o.Logger,
 	})

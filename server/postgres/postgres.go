@@ -22,8 +22,8 @@ func init() {
 	engines.Link("postgres", engines.Implementation{Open: open, Check: check, Restore: restore, Target: target})
 }
 
-func open(o engines.Options) (engines.Opened, error) {
-	e, err := postgres.Open(context.Background(), options(o))
+func open(ctx context.Context, o engines.Options) (engines.Opened, error) {
+	e, err := postgres.Open(ctx, options(o))
 	if err != nil {
 		return engines.Opened{}, err
 	}

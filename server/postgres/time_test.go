@@ -48,7 +48,7 @@ func machines(t *testing.T, config server.Config, off ...time.Duration) (list []
 
 func start(t *testing.T, config server.Config, off time.Duration) (*server.Server, error) {
 	t.Helper()
-	engines.Link("postgres", engines.Implementation{Check: check, Restore: restore, Open: func(o engines.Options) (engines.Opened, error) {
+	engines.Link("postgres", engines.Implementation{Check: check, Restore: restore, Open: func(_ context.Context, o engines.Options) (engines.Opened, error) {
 		e, err := postgres.Open(context.Background(), postgres.Options{URI: o.URI, Indexer: o.Indexer, Watched: watched, Logger: t.Logf, Clock: wrong{clock.System(), off}})
 		return engines.Opened{Engine: e}, err
 	}})

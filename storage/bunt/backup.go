@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/duskdb/duskdb/storage"
+	"github.com/duskdb/duskdb/storage/internal/datadir"
 	"github.com/duskdb/duskdb/storage/internal/mem"
 )
 
@@ -67,12 +68,8 @@ func Restore(from, to string, indexer storage.Indexer) (*Report, error) {
 	if !r.Sound() {
 		return r, errors.New("the backup is damaged")
 	}
-	entries, err := os.ReadDir(to)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := datadir.Vacant(to); err != nil {
 		return r, err
-	}
-	if len(entries) > 0 {
-		return r, fmt.Errorf("%s: %w and is not empty", to, storage.ErrPathExists)
 	}
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return r, err

@@ -3,7 +3,6 @@ package pebble
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -59,12 +58,8 @@ func Restore(from, to string, indexer storage.Indexer) (*storage.Report, error) 
 	if err := mustExist(from); err != nil {
 		return nil, err
 	}
-	entries, err := os.ReadDir(to)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := datadir.Vacant(to); err != nil {
 		return nil, err
-	}
-	if len(entries) > 0 {
-		return nil, fmt.Errorf("%s: %w and is not empty", to, storage.ErrPathExists)
 	}
 	lock, err := datadir.LockForReading(from)
 	if err != nil {

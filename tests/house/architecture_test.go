@@ -141,7 +141,7 @@ var imports = map[string]string{
 	"cmd/*":                "clock internal/commandline internal/editdistance internal/freeport internal/mongoerr internal/plain server/* servertest internal/transfer value wire",
 	"internal/commandline": "internal/editdistance",
 	"internal/release":     "clock",
-	"internal/transfer":    "internal/reserved value wire",
+	"internal/transfer":    "clock internal/reserved value wire",
 
 	// Tests, and what they use.
 	"compat_tests/*":        "*",

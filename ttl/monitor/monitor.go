@@ -247,7 +247,7 @@ func (m *Monitor) report(r *Result) {
 	if !r.removedAny() {
 		return
 	}
-	e := m.log.Info().Int64("subPasses", r.SubPasses).Dur("took", r.Took)
+	e := m.log.Info().Int64("subPasses", r.SubPasses).Int64("durationMillis", r.Took.Milliseconds())
 	for p := range ttl.NumPolicies {
 		one := r.ByPolicy[p]
 		if !one.Any() {

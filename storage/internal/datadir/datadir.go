@@ -2,7 +2,14 @@
 // the files in them.
 package datadir
 
-import "os"
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/duskdb/duskdb/storage"
+)
 
 // LockName is the file that is locked.
 const LockName = "duskdb.lock"
@@ -19,3 +26,17 @@ const (
 	Bunt   = "duskdb.bunt"
 	Pebble = "duskdb.pebble"
 )
+
+// Vacant returns an error if a directory has anything but the mark of the copy that is made into it.
+func Vacant(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name() != storage.UnfinishedName {
+			return fmt.Errorf("%s: %w and is not empty", dir, storage.ErrPathExists)
+		}
+	}
+	return nil
+}
