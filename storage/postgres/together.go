@@ -27,7 +27,8 @@ const (
 	maxTogether = 32
 	// manyWaiting is how many reads that wait are worth a further trip.
 	manyWaiting = maxTogether / 2
-	// patience is how long a read waits for the trips of others before it makes one: they may be stuck.
+	// patience is how long a read waits for the trips of others before it makes its own: they
+	// may be stuck.
 	patience = 100 * time.Millisecond
 	// nearby is how long the messages of a trip take at most on the same machine or next to it.
 	nearby = 500 * time.Microsecond
@@ -199,8 +200,8 @@ func (q *pointReads) pass() {
 // shortest knows how long the shortest of the last trips took. That is the time of the network and of
 // the database, without that of waiting for a processor.
 type shortest struct {
-	last, now time.Duration // of the last window, and of this one so far
-	trips     int           // in this window
+	last, now time.Duration // times of the last window's shortest trip, and of this one's so far
+	trips     int           // trips in this window
 }
 
 // window is a number of trips. The shortest is that of the last one to two windows.

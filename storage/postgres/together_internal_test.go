@@ -90,9 +90,9 @@ func TestPointReadsOfStuckDatabase(t *testing.T) {
 func TestFurtherTrips(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		took    time.Duration // of each trip
+		took    time.Duration // time of each trip
 		waiting int
-		trips   int // that are made at once
+		trips   int // number made at once
 	}{
 		"the same machine":        {100 * time.Microsecond, 3, 1},
 		"another zone":            {1200 * time.Microsecond, 3, 3},
