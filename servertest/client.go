@@ -2,6 +2,7 @@ package servertest
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"testing"
 	"time"
@@ -18,6 +19,9 @@ type dialer struct{ *Server }
 
 // DialContext implements [options.ContextDialer].
 func (d dialer) DialContext(context.Context, string, string) (net.Conn, error) {
+	if d.stopped.Load() {
+		return nil, fmt.Errorf("servertest: %w", errStopped)
+	}
 	return d.Dial(), nil
 }
 
@@ -28,6 +32,8 @@ func (d dialer) DialContext(context.Context, string, string) (net.Conn, error) {
 // the driver's Disconnect may miss its own monitor that has just begun to
 // wait, and then takes ten seconds.
 func (s *Server) ClientOptions() *options.ClientOptions {
+	s.t.Helper()
+	s.running()
 	return options.Client().ApplyURI(inProcess).SetDialer(dialer{s}).SetServerMonitoringMode(options.ServerMonitoringModePoll)
 }
 
@@ -55,8 +61,13 @@ func (s *Server) Client(t testing.TB, opts ...*options.ClientOptions) *mongo.Cli
 // itself.
 func (s *Server) URI() string {
 	s.t.Helper()
-	if s.Addr() == "" {
-		s.t.Fatal("servertest: a server that runs with NoPort has no URI")
+	s.running()
+	const instead = "connect with srv.Client(t), or mongo.Connect(srv.ClientOptions())"
+	switch {
+	case s.bubble:
+		s.t.Fatal("servertest: a server in a bubble has no port, and so no URI: " + instead)
+	case s.Addr() == "":
+		s.t.Fatal("servertest: a server with NoPort has no URI: " + instead)
 	}
 	return s.Server.URI()
 }

@@ -17,6 +17,7 @@ import (
 // collection is preceded by a line with its name.
 func (s *Server) Dump(name string) string {
 	s.t.Helper()
+	s.running()
 	conn := s.Service().NewConn("servertest", s.Addr())
 	defer s.Service().CloseConn(conn)
 	d := &dumper{srv: s, conn: conn}

@@ -1,6 +1,8 @@
 package servertest
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/duskdb/duskdb/value"
@@ -34,8 +36,9 @@ type Fault struct {
 // SetError makes commands fail from now on. It replaces an earlier fault.
 func (s *Server) SetError(f Fault) {
 	s.t.Helper()
-	if len(f.Commands) == 0 {
-		s.t.Fatal("servertest: the fault names no command")
+	s.running()
+	if err := f.check(func(name string) bool { return s.Service().Table[name] != nil }); err != nil {
+		s.t.Fatalf("servertest: the fault %v", err)
 	}
 	mode := value.String("alwaysOn")
 	if f.Times > 0 {
@@ -50,11 +53,34 @@ func (s *Server) SetError(f Fault) {
 // failed since the server was started.
 func (s *Server) ClearError() int {
 	s.t.Helper()
+	s.running()
 	n, err := s.Service().SetFailPoint(value.String("off"), nil)
 	if err != nil {
 		s.t.Fatalf("servertest: %v", err)
 	}
 	return int(n)
+}
+
+// check refuses a fault that would make nothing fail.
+func (f *Fault) check(known func(command string) bool) error {
+	for _, name := range f.Commands {
+		if !known(name) {
+			return fmt.Errorf("names the command %q, which the server does not have", name)
+		}
+	}
+	switch {
+	case len(f.Commands) == 0:
+		return errors.New("names no command")
+	case f.Times < 0:
+		return fmt.Errorf("has Times: %d, which is negative", f.Times)
+	case f.Block < 0:
+		return fmt.Errorf("has Block: %v, which is negative", f.Block)
+	case f.WriteConcern && f.Code == 0:
+		return errors.New("with a WriteConcern needs a Code")
+	case f.Code == 0 && !f.CloseConnection && f.Block == 0:
+		return errors.New("does not say how: set Code, CloseConnection or Block")
+	}
+	return nil
 }
 
 // data returns the fault in the form of failCommand.

@@ -28,6 +28,8 @@ package servertest
 
 import (
 	"context"
+	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -47,11 +49,12 @@ type Server struct {
 	*server.Server
 	// Clock is the server's clock, which stands still until it is moved. Advance
 	// and Set return when the expiration pass that has become due, if any, has
-	// run.
+	// run. In a [Bubble] those of the Server move it.
 	Clock *clock.Manual
 
-	t      testing.TB
-	bubble bool // whether the server runs in a bubble of synctest, see [Bubble]
+	t       testing.TB
+	bubble  bool        // whether the server runs in a bubble of synctest, see [Bubble]
+	stopped atomic.Bool // whether the test has stopped it
 }
 
 // Option changes how [Run] starts a server.
@@ -112,17 +115,18 @@ func Log(l zerolog.Logger) Option {
 // Run starts a server that is closed when the test ends.
 func Run(t testing.TB, opts ...Option) *Server {
 	t.Helper()
-	cfg := server.Config{StorageEngine: engines.ForTests(), Parameters: map[string]string{}, TestClock: true, Log: zerolog.Nop()}
-	At(clock.System().Now().Truncate(time.Second))(&cfg) // document TTL counts whole seconds
-	for _, o := range opts {
-		o(&cfg)
+	cfg, err := configure(opts)
+	if err == nil {
+		err = checkBubble(&cfg)
+	}
+	if err != nil {
+		t.Fatalf("servertest: %v", err)
 	}
 	srv, err := server.New(cfg)
 	if err != nil {
 		t.Fatalf("servertest: %v", err)
 	}
-	s := &Server{Server: srv, Clock: cfg.Clock.(*clock.Manual), t: t}
-	s.bubble = !s.Clock.Frozen() // no other option makes it run
+	s := &Server{Server: srv, Clock: cfg.Clock.(*clock.Manual), t: t, bubble: inBubble(&cfg)}
 	t.Cleanup(s.Stop)
 	if err := srv.Start(); err != nil {
 		t.Fatalf("servertest: %v", err)
@@ -130,9 +134,52 @@ func Run(t testing.TB, opts ...Option) *Server {
 	return s
 }
 
+// configure applies the options to the configuration of a test.
+func configure(opts []Option) (server.Config, error) {
+	cfg := server.Config{DBPath: server.Memory, StorageEngine: engines.ForTests(), Parameters: map[string]string{}, TestClock: true, Log: zerolog.Nop()}
+	At(clock.System().Now().Truncate(time.Second))(&cfg) // document TTL counts whole seconds
+	var at, bubble bool
+	for _, o := range opts {
+		before := cfg.Clock
+		o(&cfg)
+		m, ok := cfg.Clock.(*clock.Manual)
+		if !ok {
+			return cfg, errors.New("the clock must be a *clock.Manual, so that the test can move it")
+		}
+		given := cfg.Clock != before
+		at, bubble = at || given && m.Frozen(), bubble || given && !m.Frozen()
+	}
+	switch {
+	case at && bubble:
+		return cfg, errors.New("At and Bubble exclude each other: the clock of a bubble starts at 2000-01-01, and time.Sleep or Advance moves it")
+	case cfg.Clock.Now().IsZero():
+		return cfg, errors.New("At needs an instant: the zero time.Time is in the year 1")
+	case cfg.DBPath == "":
+		return cfg, errors.New("Dir needs the path of a directory, such as t.TempDir()")
+	}
+	return cfg, nil
+}
+
+// running fails the test if the server has been stopped.
+func (s *Server) running() {
+	s.t.Helper()
+	if s.stopped.Load() {
+		s.t.Fatalf("servertest: %v", errStopped)
+	}
+}
+
+var errStopped = errors.New("the server has been stopped")
+
 // Stop closes the server before the test ends, for instance to restart it.
 func (s *Server) Stop() {
 	if err := s.Close(context.Background()); err != nil {
 		s.t.Errorf("servertest: %v", err)
 	}
+}
+
+// Close is [server.Server.Close]: Stop with a limit to the time that running commands have to
+// end.
+func (s *Server) Close(ctx context.Context) error {
+	s.stopped.Store(true)
+	return s.Server.Close(ctx)
 }
