@@ -31,8 +31,8 @@ export interface Options {
   ip?: string;
   /** Data directory. Default: ":memory:", which stores nothing on disk. */
   dbpath?: string;
-  /** The time at which the clock stands still. Without it, the clock starts at the system's time and runs. */
-  now?: Date | number | string;
+  /** The time at which the clock stands still, such as '2026-01-01T00:00:00Z'. Without it, the clock starts at the system's time and runs. */
+  now?: Date | string;
   /** Starts a replica set of this name with one member, for clients that require a replica set. */
   replSet?: string;
   /** Creates a user with the role root, and requires logins. */
@@ -70,7 +70,7 @@ export interface Clocks extends AsyncDisposable {
   /** Moves both clocks forward and returns the new time. */
   advance(duration: Duration): Promise<Date>;
   /** Moves both clocks to a time that is not before theirs. */
-  set(date: Date | number | string): Promise<Date>;
+  set(date: Date | string): Promise<Date>;
   /** Gives the process its Date back, and lets the server's clock run. */
   restore(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -85,7 +85,7 @@ export interface TestClock {
   /** Moves the clock forward, runs the expiration pass if one has become due, and returns the new time. */
   advance(duration: Duration): Promise<Date>;
   /** Moves the clock to a time that is not before the server's time. */
-  set(date: Date | number | string): Promise<Date>;
+  set(date: Date | string): Promise<Date>;
   /** Stops the clock, or lets it run again. */
   freeze(frozen?: boolean): Promise<Date>;
   /** Stops the clock, and Date of this process at the same instant. */
@@ -153,7 +153,7 @@ export interface AutomaticAuth {
 /** DuskDB's own options of an instance. */
 export interface DuskDBInstanceOpts {
   /** The time at which the clock stands still. */
-  now?: Date | number | string;
+  now?: Date | string;
   parameters?: Parameters;
   logs?: Logs;
 }

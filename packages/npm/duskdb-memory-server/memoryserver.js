@@ -11,6 +11,7 @@ const { command } = require('./wire.js');
 
 const LISTENING = /^duskdb listening on (\S+)/m;
 const LAUNCH_TIMEOUT = 30_000;
+const STOPPED = 'the server has been stopped';
 
 /** A DuskDB server that keeps its data in memory and whose clock tests can move. */
 class DuskDBMemoryServer {
@@ -46,9 +47,12 @@ class DuskDBMemoryServer {
     return new DuskDBMemoryServer(child, uri, exited, options.auth);
   }
 
-  get uri() { return this.#uri; }
+  get uri() {
+    if (this.#stopped) throw new Error(STOPPED);
+    return this.#uri;
+  }
 
-  get port() { return Number(new URL(this.#uri).port); }
+  get port() { return Number(new URL(this.uri).port); }
 
   /** The server's process. */
   get process() { return this.#child; }
@@ -57,10 +61,11 @@ class DuskDBMemoryServer {
   get exited() { return this.#exited; }
 
   /** Returns the URI with a database name, as getUri of mongodb-memory-server does. */
-  getUri(database = '') { return this.#uri.replace(/\/\?/, `/${encodeURIComponent(database)}?`); }
+  getUri(database = '') { return this.uri.replace(/\/\?/, `/${encodeURIComponent(database)}?`); }
 
   /** Runs a command without a driver and returns the reply. */
   async command(doc, database = 'admin') {
+    if (doc === null || typeof doc !== 'object' || Object.keys(doc).length === 0) throw new TypeError('a command is an object such as { ping: 1 }');
     const { hostname, port } = new URL(this.#uri);
     try {
       return await command(hostname, Number(port), { ...doc, $db: database }, this.#user);
@@ -72,7 +77,7 @@ class DuskDBMemoryServer {
   /** The error of a command, which a server that has ended explains. Its replies have a code that is a number. */
   #explained(err) {
     if (typeof err.code === 'number') return err;
-    if (this.#stopped) return new Error('the server has been stopped', { cause: err });
+    if (this.#stopped) return new Error(STOPPED, { cause: err });
     const { exitCode, signalCode } = this.#child;
     if (exitCode === null && signalCode === null) return err;
     return new Error(`the server has ended by itself (${signalCode ?? `exit code ${exitCode}`})`, { cause: err });
@@ -90,10 +95,22 @@ class DuskDBMemoryServer {
   }
 
   /** Moves the clock to a time that is not before the server's time. */
-  async set(date) { return (await this.command({ testClock: 1, set: instant(date) })).now; }
+  async set(date) {
+    const to = instant(date);
+    try {
+      return (await this.command({ testClock: 1, set: to })).now;
+    } catch (err) {
+      if (!/backwards/.test(err.message)) throw err;
+      const now = (await this.now()).toISOString();
+      throw Object.assign(new RangeError(`${err.message}, from ${now} to ${to.toISOString()}`, { cause: err }), { code: err.code });
+    }
+  }
 
   /** Stops the clock, or lets it run again. */
-  async freeze(frozen = true) { return (await this.command({ testClock: 1, freeze: frozen })).now; }
+  async freeze(frozen = true) {
+    if (typeof frozen !== 'boolean') throw new TypeError(`freeze takes true or false, not ${JSON.stringify(frozen)}`);
+    return (await this.command({ testClock: 1, freeze: frozen })).now;
+  }
 
   /**
    * Stops the clock, and Date of this process at the same instant, by means of jest, vi, sinon, or

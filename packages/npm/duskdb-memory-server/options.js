@@ -1,5 +1,7 @@
 'use strict';
 
+const { closest } = require('./names.js');
+
 // The names of the options of every class. A name that is in none of these lists is refused: an
 // option that is misspelt, or that stands in the wrong place, would otherwise have no effect.
 
@@ -32,28 +34,40 @@ const REPLSET = {
 /** Options of one class, to say where an option of another class belongs. */
 const CLASSES = { DuskDBMemoryServer: FLAT, MongoMemoryServer: SERVER, MongoMemoryReplSet: REPLSET };
 
-/** What some options of DuskDBMemoryServer must be. */
+const text = (value) => typeof value === 'string' && value !== '';
+const plain = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+const setting = (value) => ['string', 'number', 'boolean'].includes(typeof value);
+
+/** What the options of DuskDBMemoryServer must be; now is read by instant. */
 const KINDS = {
-  launchTimeout: ['a number of milliseconds', (value) => typeof value === 'number' && value >= 0],
-  port: ['a port from 0 to 65535', (value) => Number.isInteger(Number(value)) && value >= 0 && value <= 65535],
-  args: ['an array of flags', Array.isArray],
-  replSet: ['the name of a replica set', (value) => typeof value === 'string'],
-  auth: ['{ username, password }', (value) => typeof value?.username === 'string' && typeof value.password === 'string'],
+  binary: ['the path of a program', text],
+  port: ['a port from 0 to 65535', (value) => (typeof value === 'number' || text(value)) && Number.isInteger(Number(value)) && value >= 0 && value <= 65535],
+  ip: ['an address', text],
+  dbpath: ['the path of a directory', text],
+  replSet: ['the name of a replica set', text],
+  auth: ['{ username, password }', (value) => text(value?.username) && text(value.password)],
+  parameters: ['an object such as { ttlMonitorSleepSecs: 1 }', (value) => plain(value) && Object.values(value).every(setting)],
   logs: ['true, a stream or a function', (value) => typeof value === 'boolean' || typeof value === 'function' || typeof value?.write === 'function'],
+  launchTimeout: ['a number of milliseconds greater than 0', (value) => typeof value === 'number' && value > 0 && value < 2 ** 31],
+  spawn: ['an object with options of the child process', plain],
+  args: ['an array of flags', (value) => Array.isArray(value) && value.every((flag) => typeof flag === 'string')],
 };
 
-/** Throws a TypeError unless all options of a class have names that it knows. */
+/** Throws a TypeError unless all options of a class have names that it knows, and are what they must be. */
 function checkOptions(className, options) {
   const known = CLASSES[className];
   checkNames(options, Object.keys(known), className, '', (name) => elsewhere(className, name));
   for (const [name, within] of Object.entries(known)) {
-    if (Array.isArray(within) && options[name] && typeof options[name] === 'object') {
-      checkNames(options[name], within, className, `${name}.`);
-    }
+    if (!Array.isArray(within) || !options[name]) continue;
+    const defaults = name === 'auth' && options.auth === true; // as in mongodb-memory-server
+    if (plain(options[name])) checkNames(options[name], within, className, `${name}.`);
+    else if (className !== 'DuskDBMemoryServer' && !defaults) throw wrong(name, 'an object', options[name]);
   }
   if (className === 'DuskDBMemoryServer') checkKinds(options);
   if (className !== 'MongoMemoryReplSet') return;
-  for (const instance of options.instanceOpts ?? []) if (instance) checkNames(instance, INSTANCE, className, 'instanceOpts.');
+  const instances = options.instanceOpts ?? [];
+  if (!Array.isArray(instances) || instances.some((instance) => instance && !plain(instance))) throw wrong('instanceOpts', 'an array of objects', instances);
+  for (const instance of instances) if (instance) checkNames(instance, INSTANCE, className, 'instanceOpts.');
   const auth = options.replSet?.auth;
   if (auth && typeof auth === 'object') checkNames(auth, AUTH, className, 'replSet.auth.');
 }
@@ -61,15 +75,20 @@ function checkOptions(className, options) {
 function checkKinds(options) {
   for (const [name, [kind, fits]] of Object.entries(KINDS)) {
     const value = options[name];
-    if (value !== undefined && !fits(value)) throw new TypeError(`the option ${name} must be ${kind}, not ${JSON.stringify(value) ?? String(value)}`);
+    if (value !== undefined && !fits(value)) throw wrong(name, kind, value);
   }
+}
+
+function wrong(name, kind, value) {
+  const shown = typeof value === 'number' ? String(value) : JSON.stringify(value) ?? String(value);
+  return new TypeError(`the option ${name} must be ${kind}, not ${shown}`);
 }
 
 function checkNames(options, known, className, prefix, advice = () => undefined) {
   if (options === null || typeof options !== 'object') throw new TypeError(`${className} takes an object with options, not ${JSON.stringify(options)}`);
   for (const name of Object.keys(options)) {
     if (known.includes(name)) continue;
-    const meant = known.find((other) => distance(other.toLowerCase(), name.toLowerCase()) <= 2);
+    const meant = closest(name, known);
     const wayOut = advice(name) ?? (meant ? `did you mean ${prefix}${meant}?` : `its options: ${known.map((other) => prefix + other).join(', ')}`);
     throw new TypeError(`${className} has no option ${prefix}${name}; ${wayOut}`);
   }
@@ -88,19 +107,6 @@ function elsewhere(className, name) {
   }
   if (name === 'instance') return 'write instanceOpts: [{ … }]';
   return REPLSET.replSet.includes(name) ? `write replSet: { ${name}: … }` : undefined;
-}
-
-/** The number of letters to insert, remove or replace between two words, or to swap with the next one. */
-function distance(a, b) {
-  const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)];
-  for (let i = 1; i <= a.length; i++) {
-    rows.push([i]);
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = rows[i - 1][j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1);
-      rows[i].push(Math.min(rows[i - 1][j] + 1, rows[i][j - 1] + 1, replaced));
-    }
-  }
-  return rows[a.length][b.length];
 }
 
 module.exports = { checkNames, checkOptions };

@@ -4,9 +4,8 @@ const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { milliseconds } = require('../index.js');
 
-test('durations', () => {
+test('durations in parts', () => {
   for (const [duration, want] of [
-    ['61m', 3_660_000], ['1h30m', 5_400_000], ['1h 30m', 5_400_000], ['1500ms', 1500], ['1.5s', 1500], ['0.1s', 100], ['2d', 172_800_000], ['0s', 0],
     [{ hours: 1, minutes: 1 }, 3_660_000], [{ days: 1, seconds: 0.5, milliseconds: 1 }, 86_400_501],
   ]) assert.equal(milliseconds(duration), want, JSON.stringify(duration));
   class Temporal { get hours() { return 1; } get years() { return 0; } }
@@ -19,8 +18,8 @@ test('a number has no unit', () => {
 });
 
 test('what is no duration', () => {
-  for (const wrong of ['', '61', 'm', '1h30', '61 minutes', '-1s', '1h-30m', '0.5ms', {}, null, undefined, [], { minute: 1 }, { hours: -1 }, { hours: '1' }, { hours: NaN }, { hours: Infinity }]) {
+  for (const wrong of [{}, null, undefined, [], { minute: 1 }, { hours: -1 }, { hours: '1' }, { hours: NaN }, { hours: Infinity }]) {
     assert.throws(() => milliseconds(wrong), TypeError, JSON.stringify(wrong));
   }
-  assert.throws(() => milliseconds({ minute: 1 }), /a duration has no minute; it has days, hours, minutes, seconds, milliseconds/);
+  assert.throws(() => milliseconds({ minute: 1 }), /a duration has no minute; did you mean minutes\?/);
 });

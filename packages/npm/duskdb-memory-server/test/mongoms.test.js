@@ -39,11 +39,11 @@ test('a failed start', async () => {
 });
 
 test('options of the instance', async (t) => {
-  const server = await create(t, { instance: { dbName: 'shop', storageEngine: 'ephemeralForTest', args: ['--setParameter', 'ttlMonitorSleepSecs=7'], now: 0 } });
+  const server = await create(t, { instance: { dbName: 'shop', storageEngine: 'ephemeralForTest', args: ['--setParameter', 'ttlMonitorSleepSecs=7'], now: new Date(0) } });
   assert.equal((await server.command({ getParameter: 1, ttlMonitorSleepSecs: 1 })).ttlMonitorSleepSecs, 7);
   assert.equal(server.instanceInfo.dbName, 'shop');
   assert.equal((await server.advance('61m')).getTime(), 3_660_000);
-  assert.equal((await server.set(4_000_000)).getTime(), 4_000_000);
+  assert.equal((await server.set(new Date(4_000_000))).getTime(), 4_000_000);
   assert.equal((await server.now()).getTime(), 4_000_000);
   assert.equal((await server.runPass()).ttl, 0);
 });

@@ -48,14 +48,39 @@ test('unknown options of MongoMemoryReplSet', () => {
 
 test('options of the wrong kind', async () => {
   for (const [options, message] of [
-    [{ launchTimeout: '5s' }, 'launchTimeout must be a number of milliseconds, not "5s"'],
+    [{ launchTimeout: '5s' }, 'launchTimeout must be a number of milliseconds greater than 0, not "5s"'],
+    [{ launchTimeout: 0 }, 'launchTimeout must be a number of milliseconds greater than 0, not 0'],
+    [{ launchTimeout: Infinity }, 'launchTimeout must be a number of milliseconds greater than 0, not Infinity'],
     [{ port: 99999 }, 'port must be a port from 0 to 65535, not 99999'],
     [{ port: 'x' }, 'port must be a port from 0 to 65535, not "x"'],
+    [{ port: '' }, 'port must be a port from 0 to 65535, not ""'],
+    [{ port: null }, 'port must be a port from 0 to 65535, not null'],
+    [{ port: true }, 'port must be a port from 0 to 65535, not true'],
+    [{ ip: 127 }, 'ip must be an address, not 127'],
+    [{ dbpath: '' }, 'dbpath must be the path of a directory, not ""'],
+    [{ binary: '' }, 'binary must be the path of a program, not ""'],
     [{ args: '--quiet' }, 'args must be an array of flags, not "--quiet"'],
+    [{ args: [5] }, 'args must be an array of flags, not [5]'],
     [{ replSet: { name: 'rs' } }, 'replSet must be the name of a replica set, not {"name":"rs"}'],
+    [{ replSet: '' }, 'replSet must be the name of a replica set, not ""'],
     [{ auth: { username: 'a' } }, 'auth must be { username, password }, not {"username":"a"}'],
+    [{ auth: { username: '', password: 'x' } }, 'auth must be { username, password }, not {"username":"","password":"x"}'],
+    [{ auth: true }, 'auth must be { username, password }, not true'],
+    [{ parameters: 'ttlMonitorSleepSecs=1' }, 'parameters must be an object such as { ttlMonitorSleepSecs: 1 }, not "ttlMonitorSleepSecs=1"'],
+    [{ parameters: ['x'] }, 'parameters must be an object such as { ttlMonitorSleepSecs: 1 }, not ["x"]'],
+    [{ parameters: { a: null } }, 'parameters must be an object such as { ttlMonitorSleepSecs: 1 }, not {"a":null}'],
+    [{ spawn: 'x' }, 'spawn must be an object with options of the child process, not "x"'],
     [{ logs: 'x' }, 'logs must be true, a stream or a function, not "x"'],
   ]) await refused(() => DuskDBMemoryServer.create(options), `the option ${message}`);
+});
+
+test('options of mongodb-memory-server of the wrong kind', () => {
+  for (const name of ['instance', 'binary', 'auth', 'dispose']) {
+    assert.throws(() => new MongoMemoryServer({ [name]: 'x' }), { name: 'TypeError', message: `the option ${name} must be an object, not "x"` });
+  }
+  assert.throws(() => new MongoMemoryReplSet({ replSet: 'rs' }), { name: 'TypeError', message: 'the option replSet must be an object, not "rs"' });
+  assert.throws(() => new MongoMemoryReplSet({ instanceOpts: {} }), { name: 'TypeError', message: 'the option instanceOpts must be an array of objects, not {}' });
+  assert.throws(() => new MongoMemoryReplSet({ instanceOpts: ['x'] }), { name: 'TypeError', message: 'the option instanceOpts must be an array of objects, not ["x"]' });
 });
 
 test('stop refuses what it does not know', async (t) => {

@@ -12,6 +12,8 @@ export async function flat(): Promise<void> {
   await server.advance(3661);
   // @ts-expect-error there is no such unit
   await server.advance({ minute: 1 });
+  // @ts-expect-error nor has a number of a date
+  await server.set(1_700_000_000);
   const deleted: number = (await server.runPass()).ttl;
   console.log(moved, deleted, server.uri.length + server.port, server.process.pid);
   const whole: number = milliseconds('1h30m' satisfies Duration);
