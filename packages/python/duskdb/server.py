@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import datetime
+import os
 import subprocess
 import tempfile
 import threading
@@ -12,33 +13,39 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pymongo
+import pymongo.errors
 
+from duskdb.arguments import check_flags, check_parameters, check_text, check_timeout
 from duskdb.binary import locate
-from duskdb.duration import milliseconds
+from duskdb.duration import Parts, read
 from duskdb.instant import instant as instant_of
 
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from typing_extensions import Unpack
+
 
 class DuskDB:
     """A server that keeps its data in memory. It is also a context manager."""
-
-    uri: str
-    """The connection string."""
 
     def __init__(
         self,
         *args: str,
         now: datetime.datetime | str | None = None,
         parameters: Mapping[str, object] | None = None,
-        binary: str | None = None,
+        binary: str | os.PathLike[str] | None = None,
         replica_set: str | None = None,
         launch_timeout: float = 30,
     ) -> None:
         """Starts a server. With now, a datetime or an ISO 8601 string, its clock stands
         still at that time. launch_timeout are the seconds that the start may take. args are
         more flags for duskdb."""
+        check_flags(args)
+        check_parameters(parameters)
+        check_text("binary", "the path of a program", binary)
+        check_text("replica_set", "the name of a replica set", replica_set)
+        check_timeout(launch_timeout)
         flags = ["--test-clock", "--exit-with-stdin", "--quiet", "--port", "0", "--dbpath", ":memory:"]
         settings = dict(parameters or {})
         if now is not None:
@@ -47,7 +54,7 @@ class DuskDB:
             flags += ["--setParameter", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
         if replica_set is not None:
             flags += ["--replSet", replica_set]
-        path, self._name = locate(binary)
+        path, self._name = locate(None if binary is None else os.fspath(binary))
         self._log = tempfile.TemporaryFile()
         self._stopped = False
         try:
@@ -65,7 +72,7 @@ class DuskDB:
         atexit.register(self.stop)
         self._client: pymongo.MongoClient[dict[str, Any]] | None = None
         try:
-            self.uri = self._listening(launch_timeout)
+            self._uri = self._listening(launch_timeout)
         except BaseException:
             self.stop()
             raise
@@ -95,11 +102,17 @@ class DuskDB:
         return self._log.read().decode(errors="replace")
 
     @property
+    def uri(self) -> str:
+        """The connection string."""
+        self._check_running()
+        return self._uri
+
+    @property
     def client(self) -> pymongo.MongoClient[dict[str, Any]]:
         """A MongoClient for this server, created at the first use."""
         self._check_running()
         if self._client is None:
-            self._client = pymongo.MongoClient(self.uri, tz_aware=True)
+            self._client = pymongo.MongoClient(self._uri, tz_aware=True)
         return self._client
 
     def _check_running(self) -> None:
@@ -112,19 +125,27 @@ class DuskDB:
         """Returns the server's time."""
         return self._clock()
 
-    def advance(self, duration: str | datetime.timedelta | None = None, **parts: float) -> datetime.datetime:
+    def advance(self, duration: str | datetime.timedelta | None = None, **parts: Unpack[Parts]) -> datetime.datetime:
         """Moves the clock forward, runs the expiration pass if one has become due, and
         returns the new time: advance("61m"), advance(hours=1, minutes=1) or
         advance(timedelta(minutes=61))."""
-        return self._clock(advanceMillis=milliseconds(duration, **parts))
+        return self._clock(advanceMillis=read("advance", duration, parts))
 
     def set(self, instant: datetime.datetime | str) -> datetime.datetime:
         """Moves the clock to a datetime, or an ISO 8601 string, that is not before the server's
         time."""
-        return self._clock(set=instant_of(instant))
+        to = instant_of(instant)
+        try:
+            return self._clock(set=to)
+        except pymongo.errors.OperationFailure as error:
+            if "backwards" not in str(error):
+                raise
+            raise ValueError(f"the clock cannot move backwards, from {self.now().isoformat()} to {to.isoformat()}") from error
 
     def freeze(self, frozen: bool = True) -> datetime.datetime:
         """Stops the clock, or lets it run again, and returns the server's time."""
+        if not isinstance(frozen, bool):
+            raise TypeError(f"freeze takes True or False, not {frozen!r}")
         return self._clock(freeze=frozen)
 
     def run_pass(self) -> dict[str, int]:
@@ -141,8 +162,10 @@ class DuskDB:
                 carts.insert_one({"touched": datetime.now(timezone.utc)})
                 clocks.advance("61m")
         """
-        import freezegun
-
+        try:
+            import freezegun
+        except ImportError as error:
+            raise ImportError("frozen_time and the fixture duskdb_clocks need freezegun: pip install freezegun") from error
         at = self.freeze()
         # pymongo's timeouts need the real time.
         with freezegun.freeze_time(at, ignore=["pymongo", "bson"]) as python:
@@ -184,7 +207,7 @@ class Clocks:
     def __init__(self, server: DuskDB, python: Any) -> None:
         self._server, self._python = server, python
 
-    def advance(self, duration: str | datetime.timedelta | None = None, **parts: float) -> datetime.datetime:
+    def advance(self, duration: str | datetime.timedelta | None = None, **parts: Unpack[Parts]) -> datetime.datetime:
         """Moves both clocks forward and returns the new time."""
         return self._moved(self._server.advance(duration, **parts))
 
