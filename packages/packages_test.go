@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -71,9 +72,12 @@ func TestPython(t *testing.T) {
 // tree, and runs its tests.
 func TestJava(t *testing.T) {
 	needs.Client(t, "java", "mvn")
-	dir := t.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, "src"), os.DirFS(filepath.Join("java", "src"))); err != nil {
-		t.Fatal(err)
+	clone := t.TempDir()
+	dir := filepath.Join(clone, "java")
+	for _, part := range []string{filepath.Join("java", "src"), "testdata"} { // and what its tests read
+		if err := os.CopyFS(filepath.Join(clone, part), os.DirFS(part)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	pom, err := os.ReadFile(filepath.Join("java", "pom.xml"))
 	if err != nil {
@@ -100,6 +104,27 @@ func TestJavaPages(t *testing.T) {
 		}
 		if !strings.Contains(string(text), "```java\nclass CartTest"+class+"```\n") {
 			t.Errorf("%s does not show CartTest.java", page)
+		}
+	}
+}
+
+// The page lists each option.
+func TestJavaOptions(t *testing.T) {
+	source, err := os.ReadFile("java/src/main/java/com/github/duskdb/junit/DuskDBServer.java")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("java/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := regexp.MustCompile(`(?m)^        public Builder (\w+)\(`).FindAllStringSubmatch(string(source), -1)
+	if len(options) == 0 {
+		t.Error("no options were found")
+	}
+	for _, option := range options {
+		if !strings.Contains(string(page), "\n| `"+option[1]+"(") {
+			t.Errorf("README does not list %s", option[1])
 		}
 	}
 }

@@ -37,6 +37,7 @@ public final class DuskDB implements BeforeAllCallback, AfterAllCallback, Before
 
     /** Uses a server with these options. */
     public DuskDB(DuskDBServer.Builder options) {
+        Arguments.check(options != null, "the options must not be null: write new DuskDB() for a server with the default ones");
         this.options = options;
     }
 

@@ -1,5 +1,6 @@
 package com.github.duskdb.junit;
 
+import com.mongodb.MongoCommandException;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import java.io.BufferedReader;
@@ -15,9 +16,9 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Date;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.bson.Document;
@@ -81,22 +82,27 @@ public final class DuskDBServer implements AutoCloseable {
     }
 
     /** Returns the connection string. */
-    public String uri() {
+    public synchronized String uri() {
+        checkRunning();
         return uri;
     }
 
     /** Returns a client of the server, which is closed with it. */
     public synchronized MongoClient client() {
+        checkRunning();
+        if (client == null) {
+            client = MongoClients.create(uri);
+        }
+        return client;
+    }
+
+    private void checkRunning() {
         if (closed) {
             throw new IllegalStateException("the server has been stopped");
         }
         if (!process.isAlive()) {
             throw new IllegalStateException("the server has ended by itself with exit code " + process.exitValue());
         }
-        if (client == null) {
-            client = MongoClients.create(uri);
-        }
-        return client;
     }
 
     /** Returns the server's time. */
@@ -119,12 +125,20 @@ public final class DuskDBServer implements AutoCloseable {
 
     /** Moves the clock to an instant that is not before the server's time. */
     public Instant set(Instant instant) {
-        return clock(new Document("set", Date.from(Objects.requireNonNull(instant, "instant"))));
+        Instants.checked(instant);
+        try {
+            return clock(new Document("set", Date.from(instant)));
+        } catch (MongoCommandException e) {
+            if (!e.getErrorMessage().contains("backwards")) {
+                throw e;
+            }
+            throw new IllegalArgumentException("the clock cannot move backwards, from " + now() + " to " + instant, e);
+        }
     }
 
     /** Does the same with a text such as "2026-01-01T00:00:00Z". */
     public Instant set(String instant) {
-        return set(Instants.parse(Objects.requireNonNull(instant, "instant")));
+        return set(Instants.parse(instant));
     }
 
     /** Stops the clock, or lets it run again, and returns the server's time. */
@@ -185,6 +199,7 @@ public final class DuskDBServer implements AutoCloseable {
 
         @Override
         public Clock withZone(ZoneId other) {
+            Arguments.check(other != null, "the time zone must not be null");
             return new ServerClock(other);
         }
 
@@ -205,42 +220,46 @@ public final class DuskDBServer implements AutoCloseable {
 
         /** Names the binary. Without it, it is the one in DUSKDB_BINARY, or duskdb on the PATH. */
         public Builder binary(String path) {
-            binary = path;
+            binary = Arguments.notEmpty("the path of the binary", path);
             return this;
         }
 
         /** Stops the clock at an instant. Without it, the clock runs from the present. */
         public Builder now(Instant instant) {
-            now = instant;
+            now = Instants.checked(instant);
             return this;
         }
 
         /** Does the same with a text such as "2026-01-01T00:00:00Z". */
         public Builder now(String instant) {
-            return now(Instants.parse(Objects.requireNonNull(instant, "instant")));
+            return now(Instants.parse(instant));
         }
 
         /** Limits the time that the start may take. Without it, that is 30 seconds. */
         public Builder launchTimeout(Duration timeout) {
-            if (timeout.isNegative() || timeout.isZero()) {
-                throw new IllegalArgumentException("the launch timeout must be longer than 0, not " + timeout);
-            }
+            boolean positive = timeout != null && !timeout.isNegative() && !timeout.isZero();
+            Arguments.check(positive, "the launch timeout must be longer than 0, not " + timeout);
+            Arguments.check(timeout.compareTo(Durations.MAX) < 0, "the launch timeout must be shorter than " + Durations.MAX.toDays() + " days");
             launchTimeout = timeout;
             return this;
         }
 
         /** Makes the server a replica set with one member. */
         public Builder replicaSet(String name) {
-            return flags("--replSet", notEmpty("the name of a replica set", name));
+            return flags("--replSet", Arguments.notEmpty("the name of a replica set", name));
         }
 
         /** Sets a server parameter, such as ttlMonitorSleepSecs. */
         public Builder parameter(String name, Object value) {
-            return flags("--setParameter", notEmpty("the name of a parameter", name) + "=" + Objects.requireNonNull(value, name));
+            Arguments.notEmpty("the name of a parameter", name);
+            Arguments.check(value != null, "the value of the parameter " + name + " must not be null");
+            return flags("--setParameter", name + "=" + value);
         }
 
         /** Adds flags of duskdb. */
         public Builder flags(String... more) {
+            Arguments.check(more != null, "the flags must not be null");
+            Arguments.check(!Arrays.asList(more).contains(null), "a flag must not be null");
             flags.addAll(List.of(more));
             return this;
         }
@@ -257,13 +276,6 @@ public final class DuskDBServer implements AutoCloseable {
             } catch (IOException e) {
                 throw new UncheckedIOException(e.getMessage(), e);
             }
-        }
-
-        private static String notEmpty(String what, String text) {
-            if (text == null || text.isEmpty()) {
-                throw new IllegalArgumentException(what + " must not be empty");
-            }
-            return text;
         }
 
         private List<String> command(Binary program) {

@@ -16,8 +16,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 class MessagesTest {
     @TempDir
@@ -27,37 +25,10 @@ class MessagesTest {
     void afterTheEnd() {
         DuskDBServer server = DuskDBServer.start();
         server.close();
-        for (Runnable use : List.<Runnable>of(server::now, server::runPass, server::client, () -> server.freeze(true),
+        for (Runnable use : List.<Runnable>of(server::now, server::uri, server::runPass, server::client, () -> server.freeze(true),
                 () -> server.advance("1m"), () -> server.set(Instant.EPOCH), () -> server.clock().instant())) {
             assertEquals("the server has been stopped", assertThrows(IllegalStateException.class, use::run).getMessage());
         }
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"soon", "", "2026-13-01T00:00:00Z", "2026-01-01"})
-    void noDates(String text) {
-        String want = '"' + text + "\" is no date: give an Instant, or a text such as \"2026-01-01T00:00:00Z\"";
-        assertEquals(want, assertThrows(IllegalArgumentException.class, () -> DuskDBServer.builder().now(text)).getMessage());
-    }
-
-    @Test
-    void dates() {
-        try (DuskDBServer server = DuskDBServer.builder().now("2026-01-01T02:00:00+02:00").start()) {
-            assertEquals(Instant.parse("2026-01-01T00:00:00Z"), server.now());
-            assertEquals(Instant.parse("2026-05-01T00:00:00Z"), server.set("2026-05-01T00:00:00Z"));
-            assertThrows(IllegalArgumentException.class, () -> server.set("soon"));
-            assertThrows(IllegalArgumentException.class, () -> server.advance(Duration.ofSeconds(-1)));
-            assertThrows(IllegalArgumentException.class, () -> server.advance(Duration.ofNanos(1)));
-        }
-    }
-
-    @Test
-    void optionsThatSayNothing() {
-        DuskDBServer.Builder builder = DuskDBServer.builder();
-        assertThrows(IllegalArgumentException.class, () -> builder.replicaSet(""));
-        assertThrows(IllegalArgumentException.class, () -> builder.parameter("", 1));
-        assertThrows(NullPointerException.class, () -> builder.parameter("ttlMonitorSleepSecs", null));
-        assertThrows(IllegalArgumentException.class, () -> builder.launchTimeout(Duration.ZERO));
     }
 
     @Test
