@@ -43,8 +43,8 @@ export interface Options {
   logs?: Logs;
   /** Milliseconds that the start may take. Default: 30000. */
   launchTimeout?: number;
-  /** Options of the child process. */
-  spawn?: SpawnOptions;
+  /** Options of the child process, except where its output goes: see logs. */
+  spawn?: Omit<SpawnOptions, 'stdio'>;
   /** More flags for duskdb. */
   args?: string[];
 }
@@ -212,7 +212,7 @@ export interface DisposeOptions {
 export interface MongoMemoryServerOpts {
   instance?: MongoMemoryInstanceOpts;
   binary?: MongoBinaryOpts;
-  spawn?: SpawnOptions;
+  spawn?: Omit<SpawnOptions, 'stdio'>;
   auth?: AutomaticAuth;
   dispose?: DisposeOptions;
 }
@@ -259,7 +259,7 @@ export interface ReplSetOpts extends DuskDBInstanceOpts {
   args?: string[];
   /** Megabytes. */
   oplogSize?: number;
-  spawn?: SpawnOptions;
+  spawn?: Omit<SpawnOptions, 'stdio'>;
   storageEngine?: string;
   launchTimeout?: number;
   /** No effect: there are no elections. */

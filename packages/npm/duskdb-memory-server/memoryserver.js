@@ -22,6 +22,7 @@ class DuskDBMemoryServer {
   #stopped = false;
 
   constructor(child, uri, exited, user) {
+    if (uri === undefined) throw new TypeError('start a server with await DuskDBMemoryServer.create()');
     this.#child = child;
     this.#uri = uri;
     this.#exited = exited;

@@ -1,5 +1,6 @@
 'use strict';
 
+const fs = require('node:fs');
 const { closest } = require('./names.js');
 
 // The names of the options of every class. A name that is in none of these lists is refused: an
@@ -58,18 +59,28 @@ function checkOptions(className, options) {
   const known = CLASSES[className];
   checkNames(options, Object.keys(known), className, '', (name) => elsewhere(className, name));
   for (const [name, within] of Object.entries(known)) {
-    if (!Array.isArray(within) || !options[name]) continue;
-    const defaults = name === 'auth' && options.auth === true; // as in mongodb-memory-server
+    if (!Array.isArray(within) || options[name] === undefined) continue;
     if (plain(options[name])) checkNames(options[name], within, className, `${name}.`);
-    else if (className !== 'DuskDBMemoryServer' && !defaults) throw wrong(name, 'an object', options[name]);
+    else if (className !== 'DuskDBMemoryServer' && !isSwitch(name, options[name])) throw wrong(name, 'an object', options[name]);
   }
   if (className === 'DuskDBMemoryServer') checkKinds(options);
-  if (className !== 'MongoMemoryReplSet') return;
-  const instances = options.instanceOpts ?? [];
-  if (!Array.isArray(instances) || instances.some((instance) => instance && !plain(instance))) throw wrong('instanceOpts', 'an array of objects', instances);
-  for (const instance of instances) if (instance) checkNames(instance, INSTANCE, className, 'instanceOpts.');
-  const auth = options.replSet?.auth;
-  if (auth && typeof auth === 'object') checkNames(auth, AUTH, className, 'replSet.auth.');
+  else checkWithin(className, options);
+}
+
+/** mongodb-memory-server takes auth: true for all defaults. */
+function isSwitch(name, value) {
+  return name === 'auth' && typeof value === 'boolean';
+}
+
+/** Checks what is nested in the options of mongodb-memory-server and would be misread. */
+function checkWithin(className, { instance, auth, replSet, instanceOpts = [] }) {
+  if (!Array.isArray(instanceOpts) || instanceOpts.some((member) => member && !plain(member))) throw wrong('instanceOpts', 'an array of objects', instanceOpts);
+  for (const member of instanceOpts) if (member) checkNames(member, INSTANCE, className, 'instanceOpts.');
+  for (const [name, args] of [['instance', instance?.args], ['replSet', replSet?.args]]) {
+    if (args !== undefined && !Array.isArray(args)) throw wrong(`${name}.args`, 'an array of flags', args);
+  }
+  if (auth?.extraUsers !== undefined && !Array.isArray(auth.extraUsers)) throw wrong('auth.extraUsers', 'an array of users', auth.extraUsers);
+  if (plain(replSet?.auth)) checkNames(replSet.auth, AUTH, className, 'replSet.auth.');
 }
 
 function checkKinds(options) {
@@ -77,6 +88,9 @@ function checkKinds(options) {
     const value = options[name];
     if (value !== undefined && !fits(value)) throw wrong(name, kind, value);
   }
+  const { stdio, cwd } = options.spawn ?? {};
+  if (stdio !== undefined) throw new TypeError('the option spawn.stdio would have no effect: the option logs says where the output goes');
+  if (cwd !== undefined && !fs.existsSync(cwd)) throw new TypeError(`the option spawn.cwd is ${cwd}, which does not exist`);
 }
 
 function wrong(name, kind, value) {
@@ -85,7 +99,7 @@ function wrong(name, kind, value) {
 }
 
 function checkNames(options, known, className, prefix, advice = () => undefined) {
-  if (options === null || typeof options !== 'object') throw new TypeError(`${className} takes an object with options, not ${JSON.stringify(options)}`);
+  if (!plain(options)) throw new TypeError(`${className} takes an object with options, not ${JSON.stringify(options)}`);
   for (const name of Object.keys(options)) {
     if (known.includes(name)) continue;
     const meant = closest(name, known);

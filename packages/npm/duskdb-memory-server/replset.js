@@ -17,7 +17,7 @@ class MongoMemoryReplSet extends Lifecycle {
     this.servers = [];
     this.replSetOpts = { name: 'testset', count: 1, dbName: '', ip: '127.0.0.1', storageEngine: 'ephemeralForTest', args: [], ...opts.replSet };
     const members = Math.max(this.replSetOpts.count, opts.instanceOpts?.length ?? 0);
-    if (this.replSetOpts.count < 1) throw new Error('ReplSet Count needs to be 1 or higher!');
+    if (!(this.replSetOpts.count >= 1)) throw new Error('ReplSet Count needs to be 1 or higher!');
     if (members > 1) throw new Error(`DuskDB is a replica set of one member, not of ${members}: leave replSet.count and further instanceOpts out`);
   }
 

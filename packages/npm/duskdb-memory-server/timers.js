@@ -6,7 +6,7 @@
  */
 class Clocks {
   #server;
-  #date; // { set(milliseconds), restore() }
+  #date; // { set(milliseconds), restore() }; undefined when it is restored
 
   constructor(server, date) {
     this.#server = server;
@@ -14,19 +14,23 @@ class Clocks {
   }
 
   /** Moves both clocks forward and returns the new time. */
-  async advance(duration) { return this.#moved(await this.#server.advance(duration)); }
+  async advance(duration) { return this.#moved(() => this.#server.advance(duration)); }
 
   /** Moves both clocks to a time that is not before theirs. */
-  async set(date) { return this.#moved(await this.#server.set(date)); }
+  async set(date) { return this.#moved(() => this.#server.set(date)); }
 
-  #moved(now) {
+  async #moved(move) {
+    if (this.#date === undefined) throw new Error('the clocks have been restored: call fakeTimers again');
+    const now = await move();
     this.#date.set(now.getTime());
     return now;
   }
 
-  /** Gives the process its Date back, and lets the server's clock run. */
+  /** Gives the process its Date back, and lets the server's clock run. Further calls do nothing. */
   async restore() {
+    if (this.#date === undefined) return;
     this.#date.restore();
+    this.#date = undefined;
     await this.#server.freeze(false);
   }
 
@@ -43,7 +47,6 @@ function replaceDate(fakes, now) {
     fakes.timers.enable({ apis: ['Date'], now });
     return { set: (to) => fakes.timers.setTime(to), restore: () => fakes.timers.reset() };
   }
-  if (typeof fakes?.useFakeTimers !== 'function') throw new TypeError('fakeTimers takes jest, vi, sinon, or mock of node:test');
   if (typeof fakes.getTimerCount === 'function' && typeof fakes.hoisted !== 'function') { // jest
     fakes.useFakeTimers({ now, doNotFake: notDate });
     return { set: (to) => fakes.setSystemTime(to), restore: () => fakes.useRealTimers() };
@@ -57,6 +60,7 @@ function replaceDate(fakes, now) {
 
 /** Stops the server's clock, and Date at the same instant. */
 async function fakeTimers(server, fakes) {
+  if (typeof (fakes?.timers?.enable ?? fakes?.useFakeTimers) !== 'function') throw new TypeError('fakeTimers takes jest, vi, sinon, or mock of node:test');
   const now = await server.freeze();
   return new Clocks(server, replaceDate(fakes, now.getTime()));
 }

@@ -17,11 +17,11 @@ function encode(doc) {
 }
 
 function element(key, value) {
-  const [type, payload] = typed(value);
+  const [type, payload] = typed(key, value);
   return Buffer.concat([Buffer.from([type]), Buffer.from(`${key}\0`), payload]);
 }
 
-function typed(value) {
+function typed(key, value) {
   const b = Buffer.alloc(8);
   switch (typeof value) {
     case 'boolean': return [0x08, Buffer.from([value ? 1 : 0])];
@@ -46,7 +46,7 @@ function typed(value) {
   }
   if (Array.isArray(value)) return [0x04, encode(Object.assign({}, value))];
   if (typeof value === 'object') return [0x03, encode(value)];
-  throw new TypeError(`a ${typeof value} cannot be sent`);
+  throw new TypeError(`${key} has a value of the type ${typeof value}, which cannot be sent`);
 }
 
 function decode(buf, array = false) {

@@ -15,6 +15,8 @@ test('unknown options of DuskDBMemoryServer', async () => {
     [{ instance: { port: 1 } }, 'has no option instance; its options stand directly in the object: create({ port: 27017 }). MongoMemoryServer has instance'],
     [{ auth: { user: 'a', password: 'b' } }, 'has no option auth.user; its options: auth.username, auth.password'],
     [27017, 'takes an object with options, not 27017'],
+    [[], 'takes an object with options, not []'],
+    [null, 'takes an object with options, not null'],
   ]) await refused(() => DuskDBMemoryServer.create(options), `DuskDBMemoryServer ${message}`);
 });
 
@@ -70,14 +72,25 @@ test('options of the wrong kind', async () => {
     [{ parameters: ['x'] }, 'parameters must be an object such as { ttlMonitorSleepSecs: 1 }, not ["x"]'],
     [{ parameters: { a: null } }, 'parameters must be an object such as { ttlMonitorSleepSecs: 1 }, not {"a":null}'],
     [{ spawn: 'x' }, 'spawn must be an object with options of the child process, not "x"'],
+    [{ spawn: { stdio: 'inherit' } }, 'spawn.stdio would have no effect: the option logs says where the output goes'],
+    [{ spawn: { cwd: '/nowhere' } }, 'spawn.cwd is /nowhere, which does not exist'],
     [{ logs: 'x' }, 'logs must be true, a stream or a function, not "x"'],
   ]) await refused(() => DuskDBMemoryServer.create(options), `the option ${message}`);
 });
 
 test('options of mongodb-memory-server of the wrong kind', () => {
   for (const name of ['instance', 'binary', 'auth', 'dispose']) {
-    assert.throws(() => new MongoMemoryServer({ [name]: 'x' }), { name: 'TypeError', message: `the option ${name} must be an object, not "x"` });
+    for (const value of ['x', 5, null, []]) {
+      assert.throws(() => new MongoMemoryServer({ [name]: value }), { name: 'TypeError', message: `the option ${name} must be an object, not ${JSON.stringify(value)}` });
+    }
   }
+  for (const [options, message] of [
+    [{ instance: { args: '--quiet' } }, 'instance.args must be an array of flags, not "--quiet"'],
+    [{ auth: { extraUsers: 'a' } }, 'auth.extraUsers must be an array of users, not "a"'],
+  ]) assert.throws(() => new MongoMemoryServer(options), { name: 'TypeError', message: `the option ${message}` });
+  for (const auth of [undefined, true, false]) new MongoMemoryServer({ auth });
+  assert.throws(() => new MongoMemoryReplSet({ replSet: { args: '--quiet' } }), { name: 'TypeError', message: 'the option replSet.args must be an array of flags, not "--quiet"' });
+  for (const count of [0, -1, 'x', NaN]) assert.throws(() => new MongoMemoryReplSet({ replSet: { count } }), { message: 'ReplSet Count needs to be 1 or higher!' });
   assert.throws(() => new MongoMemoryReplSet({ replSet: 'rs' }), { name: 'TypeError', message: 'the option replSet must be an object, not "rs"' });
   assert.throws(() => new MongoMemoryReplSet({ instanceOpts: {} }), { name: 'TypeError', message: 'the option instanceOpts must be an array of objects, not {}' });
   assert.throws(() => new MongoMemoryReplSet({ instanceOpts: ['x'] }), { name: 'TypeError', message: 'the option instanceOpts must be an array of objects, not ["x"]' });
@@ -109,4 +122,8 @@ test('the declarations, the lists and the page agree', () => {
     ['DisposeOptions', { dispose: all('DisposeOptions') }],
   ]) assert.doesNotThrow(() => new MongoMemoryServer(options), name);
   assert.doesNotThrow(() => new MongoMemoryReplSet({ ...all('MongoMemoryReplSetOpts'), replSet: { ...all('ReplSetOpts'), count: 1 } }));
+});
+
+test('the constructor is not for tests', () => {
+  assert.throws(() => new DuskDBMemoryServer(), { name: 'TypeError', message: 'start a server with await DuskDBMemoryServer.create()' });
 });

@@ -23,10 +23,16 @@ test('both clocks move together', async (t) => {
   assert.equal(Date.now(), now.getTime() + 5);
   await clocks.restore();
   assert.ok(Date.now() < now.getTime());
+  await clocks.restore();
+  const words = { message: 'the clocks have been restored: call fakeTimers again' };
+  await assert.rejects(clocks.advance('1h'), words);
+  await assert.rejects(clocks.set('2099-01-01'), words);
+  assert.ok((await server.now()) < new Date('2099-01-01'));
 });
 
 test('what has no fake timers', async (t) => {
   const server = await DuskDBMemoryServer.create();
   t.after(() => server.stop());
-  await assert.rejects(server.fakeTimers({}), TypeError);
+  for (const fakes of [{}, undefined, null, t]) await assert.rejects(server.fakeTimers(fakes), { name: 'TypeError', message: 'fakeTimers takes jest, vi, sinon, or mock of node:test' });
+  assert.equal((await server.command({ testClock: 1 })).frozen, false);
 });
