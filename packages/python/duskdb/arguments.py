@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import os
+import threading
 from collections.abc import Mapping
 
 
@@ -40,5 +40,5 @@ def check_timeout(timeout: object) -> None:
     wrong = f"launch_timeout must be a number of seconds greater than 0, not {timeout!r}"
     if isinstance(timeout, bool) or not isinstance(timeout, (int, float)):
         raise TypeError(wrong)
-    if not 0 < timeout < math.inf:
+    if not 0 < timeout <= threading.TIMEOUT_MAX:
         raise ValueError(wrong)

@@ -54,7 +54,7 @@ def _search() -> str:
     repository = pathlib.Path(__file__).resolve().parents[3]
     if (repository / "cmd" / "duskdb" / "main.go").exists():
         return _build(repository)
-    raise RuntimeError("no duskdb binary found: install the wheel of this platform, or set DUSKDB_BINARY")
+    raise RuntimeError("no duskdb binary found: install the wheel of this platform, which go run ./internal/release -platforms own makes in a clone, or set DUSKDB_BINARY")
 
 
 def _build(repository: pathlib.Path) -> str:

@@ -56,6 +56,7 @@ class DuskDB:
             flags += ["--replSet", replica_set]
         path, self._name = locate(None if binary is None else os.fspath(binary))
         self._log = tempfile.TemporaryFile()
+        self._last_log = ""  # when the file is closed
         self._stopped = False
         try:
             self._process = subprocess.Popen(  # the server exits when its stdin closes, at the latest when this process exits
@@ -98,6 +99,8 @@ class DuskDB:
 
     def log(self) -> str:
         """Returns what the server has logged: warnings and errors."""
+        if self._log.closed:
+            return self._last_log
         self._log.seek(0)
         return self._log.read().decode(errors="replace")
 
@@ -129,7 +132,11 @@ class DuskDB:
         """Moves the clock forward, runs the expiration pass if one has become due, and
         returns the new time: advance("61m"), advance(hours=1, minutes=1) or
         advance(timedelta(minutes=61))."""
-        return self._clock(advanceMillis=read("advance", duration, parts))
+        millis = read("advance", duration, parts)
+        by, now = datetime.timedelta(milliseconds=millis), self.now()
+        if by > datetime.datetime.max.replace(tzinfo=datetime.timezone.utc) - now:  # pymongo could read no reply any more
+            raise ValueError(f"the clock cannot move past the year 9999, by {by} from {now.isoformat()}")
+        return self._clock(advanceMillis=millis)
 
     def set(self, instant: datetime.datetime | str) -> datetime.datetime:
         """Moves the clock to a datetime, or an ISO 8601 string, that is not before the server's
@@ -183,18 +190,25 @@ class DuskDB:
         """Stops the server. Further calls do nothing."""
         atexit.unregister(self.stop)
         self._stopped = True
-        if self._client is not None:
-            self._client.close()
-            self._client = None
+        try:
+            if self._client is not None:
+                self._client.close()
+                self._client = None
+        finally:
+            self._end()
+
+    def _end(self) -> None:
         if self._process.poll() is None:
             self._process.terminate()
             self._process.wait()
         assert self._process.stdin and self._process.stdout
         self._process.stdin.close()
         self._process.stdout.close()
+        self._last_log = self.log()
         self._log.close()
 
     def __enter__(self) -> DuskDB:
+        self._check_running()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:

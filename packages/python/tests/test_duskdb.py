@@ -86,6 +86,10 @@ class TestDuskDB(unittest.TestCase):
             with self.assertRaisesRegex(TypeError, "^freeze takes True or False, not 'no'$"):
                 server.freeze("no")
             self.assertEqual(server.now(), START)
+            server.set("9999-12-31")
+            with self.assertRaisesRegex(ValueError, "^the clock cannot move past the year 9999, by 2 days, 0:00:00 from 9999-12-31T00:00:00\\+00:00$"):
+                server.advance("2d")  # Python has no such date, and pymongo could connect no more
+            self.assertEqual(server.advance("1h").hour, 1)
         with self.assertRaisesRegex(TypeError, "^milliseconds has no argument hour; did you mean hours"):
             milliseconds(hour=1)
 
@@ -102,6 +106,7 @@ class TestDuskDB(unittest.TestCase):
             ((), {"launch_timeout": "5s"}, TypeError, "launch_timeout must be a number of seconds greater than 0, not '5s'"),
             ((), {"launch_timeout": 0}, ValueError, "launch_timeout must be a number of seconds greater than 0, not 0"),
             ((), {"launch_timeout": -1}, ValueError, "launch_timeout must be a number of seconds greater than 0, not -1"),
+            ((), {"launch_timeout": 1e12}, ValueError, "launch_timeout must be a number of seconds greater than 0, not 1000000000000.0"),
             ((), {"launch_timeout": float("inf")}, ValueError, "launch_timeout must be a number of seconds greater than 0, not inf"),
         ):
             with self.subTest(args=args, options=options), self.assertRaisesRegex(kind, re.escape(words)):
@@ -154,9 +159,28 @@ class TestDuskDB(unittest.TestCase):
         server = DuskDB()
         server.stop()
         server.stop()
-        for use in (server.now, server.run_pass, server.freeze, lambda: server.advance("1m"), lambda: server.set(START), lambda: server.client, lambda: server.uri):
+        for use in (server.now, server.run_pass, server.freeze, lambda: server.advance("1m"), lambda: server.set(START), lambda: server.client, lambda: server.uri, server.__enter__):
             with self.assertRaisesRegex(RuntimeError, "^the server has been stopped$"):
                 use()
+
+    def test_log_after_stop(self):
+        server = DuskDB("--setParameter", "logLevel=1")
+        server.client.admin.command("ping")
+        before = server.log()
+        server.stop()
+        self.assertIn(before, server.log())
+
+    def test_stops_whatever_the_client_says(self):
+        server = DuskDB()
+        close = server.client.close
+
+        def fail():
+            close()
+            raise ValueError
+
+        with unittest.mock.patch.object(server.client, "close", fail), self.assertRaises(ValueError):
+            server.stop()
+        self.assertIsNotNone(server._process.poll())
 
     def test_killed(self):
         with DuskDB() as server:
