@@ -1,10 +1,11 @@
-package com.github.duskdb.junit;
+package shop;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.IndexOptions;
 import com.mongodb.client.model.Indexes;
+import io.github.duskdb.junit.DuskDB;
 import java.util.Date;
 import java.util.concurrent.TimeUnit;
 import org.bson.Document;

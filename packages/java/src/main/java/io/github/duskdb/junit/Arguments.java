@@ -1,4 +1,4 @@
-package com.github.duskdb.junit;
+package io.github.duskdb.junit;
 
 /** What is said of arguments that are wrong. */
 final class Arguments {

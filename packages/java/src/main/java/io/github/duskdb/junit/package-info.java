@@ -1,2 +1,2 @@
 /** A MongoDB-compatible server for tests, with a clock that tests can move. */
-package com.github.duskdb.junit;
+package io.github.duskdb.junit;

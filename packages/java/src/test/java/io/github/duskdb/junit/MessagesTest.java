@@ -1,4 +1,4 @@
-package com.github.duskdb.junit;
+package io.github.duskdb.junit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;

@@ -1,4 +1,4 @@
-package com.github.duskdb.junit;
+package io.github.duskdb.junit;
 
 import java.math.BigDecimal;
 import java.time.Duration;

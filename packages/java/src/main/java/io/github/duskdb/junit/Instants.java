@@ -1,4 +1,4 @@
-package com.github.duskdb.junit;
+package io.github.duskdb.junit;
 
 import java.time.Instant;
 import java.time.OffsetDateTime;

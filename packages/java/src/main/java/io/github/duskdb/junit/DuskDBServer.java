@@ -1,4 +1,4 @@
-package com.github.duskdb.junit;
+package io.github.duskdb.junit;
 
 import com.mongodb.MongoCommandException;
 import com.mongodb.client.MongoClient;
