@@ -43,7 +43,7 @@ final class Binary {
     /** Returns the error of a program that the system could not start. */
     IOException cannotRun(IOException cause) {
         if (name == null) {
-            return new IOException("no duskdb binary found: set DUSKDB_BINARY, or put duskdb on the PATH", cause);
+            return new IOException("no duskdb binary found: set DUSKDB_BINARY, or put duskdb on the PATH; go build -o duskdb ./cmd/duskdb makes it in a clone", cause);
         }
         return new IOException(name + " cannot be run: is it for another system or processor?", cause);
     }

@@ -90,7 +90,7 @@ public final class DuskDB implements BeforeAllCallback, AfterAllCallback, Before
     /** Returns the server, which runs during tests only. */
     public DuskDBServer server() {
         if (server == null) {
-            throw new IllegalStateException("the server runs during tests only");
+            throw new IllegalStateException("the server runs during tests only, in a field with @RegisterExtension");
         }
         return server;
     }

@@ -32,6 +32,12 @@ class MessagesTest {
     }
 
     @Test
+    void outsideOfTests() {
+        String want = "the server runs during tests only, in a field with @RegisterExtension";
+        assertEquals(want, assertThrows(IllegalStateException.class, new DuskDB()::client).getMessage());
+    }
+
+    @Test
     @DisabledOnOs(OS.WINDOWS)
     void aBinaryThatCannotBeRun() throws IOException {
         File file = Files.createFile(folder.resolve("other")).toFile();
