@@ -28,6 +28,9 @@ func (f *failing) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
+// Deadline is that of the test, which panics in a bubble.
+func (f *failing) Deadline() (time.Time, bool) { return f.TB.(*testing.T).Deadline() }
+
 // failure runs a test and returns the message with which it fails.
 func failure(t testing.TB, test func(t testing.TB)) string {
 	t.Helper()
@@ -175,6 +178,16 @@ func TestInABubble(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			expectFailure(t, c.want, func(t testing.TB) { c.use(t, servertest.Run(t, c.opts...)) })
+		})
+	}
+}
+
+// The servers of a bubble must end with it, not with a test around it.
+func TestOuterTest(t *testing.T) {
+	const want = "Run got the t of a test that outlives the bubble: give it the one that synctest.Test passes to its function"
+	for _, o := range []servertest.Option{servertest.Bubble(), servertest.NoPort()} {
+		synctest.Test(t, func(*testing.T) {
+			expectFailure(t, want, func(t testing.TB) { servertest.Run(t, o) })
 		})
 	}
 }

@@ -117,7 +117,7 @@ func Run(t testing.TB, opts ...Option) *Server {
 	t.Helper()
 	cfg, err := configure(opts)
 	if err == nil {
-		err = checkBubble(&cfg)
+		err = checkBubble(t, &cfg)
 	}
 	if err != nil {
 		t.Fatalf("servertest: %v", err)

@@ -3,6 +3,7 @@ package servertest
 import (
 	"errors"
 	"fmt"
+	"testing"
 	"testing/synctest"
 	"time"
 
@@ -37,8 +38,10 @@ func Bubble() Option {
 func inBubble(c *server.Config) bool { return !c.Clock.(*clock.Manual).Frozen() }
 
 // checkBubble refuses a server whose test would wait in real time, or for ever.
-func checkBubble(c *server.Config) error {
+func checkBubble(t testing.TB, c *server.Config) error {
 	switch wanted, given := inBubble(c), bubbled(); {
+	case given && outlives(t):
+		return errors.New("Run got the t of a test that outlives the bubble: give it the one that synctest.Test passes to its function")
 	case wanted && !given:
 		return errors.New("Bubble needs a bubble: put the test into synctest.Test(t, func(t *testing.T) { … }) of testing/synctest, " +
 			"or leave Bubble out and move the server's clock alone")
@@ -58,6 +61,17 @@ func bubbled() (yes bool) {
 		}
 	}()
 	synctest.Wait()
+	return true
+}
+
+// outlives reports whether a test is not that of the bubble, whose Deadline panics.
+func outlives(t testing.TB) (yes bool) {
+	d, ok := t.(interface{ Deadline() (time.Time, bool) })
+	if !ok {
+		return false
+	}
+	defer func() { yes = recover() == nil }()
+	_, _ = d.Deadline()
 	return true
 }
 
