@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,7 +34,13 @@ func TestClusterFullDisk(t *testing.T) {
 	begun := time.Now()
 	l.expected.Store(outOfDiskSpace)
 	rest := fillUp(t, filepath.Join(disk, "rest"), 4<<20)
-	l.insertUntil("the disk is full", func(err error) bool { return isCode(err, outOfDiskSpace) })
+	l.insertUntil("the disk is full", func(err error) bool {
+		full := isCode(err, outOfDiskSpace)
+		if words := "No space left on the device of the data: the disk of the database is full"; full && !strings.HasSuffix(err.Error(), words+"]") {
+			t.Errorf("clients are told something else than that the disk is full: %v", err)
+		}
+		return full
+	})
 	proc.Pause(span(2*time.Second, 15*time.Second))
 	n, err := l.db.Collection("accounts").CountDocuments(background, struct{}{})
 	if err != nil || n != accounts {
@@ -41,6 +48,9 @@ func TestClusterFullDisk(t *testing.T) {
 	}
 	must(t, os.Remove(rest))
 	l.goOn("a full disk", begun)
+	if log := l.servers[0].Stderr.String() + l.servers[1].Stderr.String() + l.servers[2].Stderr.String(); !strings.Contains(log, "could not extend file") {
+		t.Error("no log says what the database has said")
+	}
 }
 
 // TestClusterFullLog fills the disk of the database's log alone. PostgreSQL ends: it can neither
