@@ -23,8 +23,8 @@ type expiryCommand struct {
 // expiryResult is the removal of all documents.
 type expiryResult struct {
 	Docs    int     `json:"docs"`
-	Seconds float64 `json:"seconds"` // from the first removed document to the last
-	Commits int64   `json:"commits"` // of a server over a database; 0 for others
+	Seconds float64 `json:"seconds"` // time from the first removed document to the last
+	Commits int64   `json:"commits"` // commits of a server over a database; 0 for others
 	MinMB   int64   `json:"minMB"`   // resident memory of the server meanwhile
 	MaxMB   int64   `json:"maxMB"`
 }

@@ -55,7 +55,7 @@ func (e *slowReads) Snapshots() storage.SnapshotLimits {
 	return limits
 }
 
-// There are no other servers.
+// TellReading and HearReadings have no other servers to speak to.
 func (e *slowReads) TellReading(storage.Reading)        {}
 func (e *slowReads) HearReadings(func(storage.Reading)) {}
 

@@ -15,7 +15,7 @@ import (
 // tables, and may quote keys. The log has it.
 type failure struct {
 	cause *pgconn.PgError
-	kind  error // of the contract or the system; may be nil
+	kind  error // an error of the contract or the system; may be nil
 	text  string
 }
 
