@@ -9,6 +9,7 @@ type Report struct {
 	Unclosed    bool   // the data were not closed properly: they were in use, or a part is missing
 	Collections []CollectionReport
 	Problems    []string
+	Kept        []string // files with what earlier starts have cut off, because it was damaged
 }
 
 // CollectionReport is the part of a Report for one collection.

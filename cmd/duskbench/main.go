@@ -40,6 +40,7 @@ type cli struct {
 	Run       runCommand       `cmd:"" help:"Run workloads against one server."`
 	Compare   compareCommand   `cmd:"" help:"Run workloads against two servers in turn and print the ratio."`
 	Beside    besideCommand    `cmd:"" help:"Measure a workload alone and while another one runs."`
+	Expiry    expiryCommand    `cmd:"" help:"Measure how fast a server removes documents that are due."`
 	Growth    growthCommand    `cmd:"" help:"Measure how the cost of operations grows with the data."`
 	Start     startCommand     `cmd:"" help:"Measure the time from exec of a server to its first answered ping."`
 	PgBench   pgbenchCommand   `cmd:"" name:"pgbench" help:"Run workloads against a server over PostgreSQL, and pgbench on its database, in turn."`

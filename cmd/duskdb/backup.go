@@ -157,6 +157,9 @@ func printReport(w io.Writer, r *server.Report) {
 	if r.Unclosed {
 		fmt.Fprintln(w, "the data were not closed properly: the server was killed, or is running, or the end of the log is missing")
 	}
+	for _, path := range r.Kept {
+		fmt.Fprintf(w, "kept: %s, what an earlier start has cut off a damaged log; commits in it are lost\n", path)
+	}
 	for _, p := range r.Problems {
 		fmt.Fprintln(w, "problem:", p)
 	}

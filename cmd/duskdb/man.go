@@ -80,6 +80,9 @@ Space reserved for deletes on a full disk.
 .TP
 .I duskdb.bunt.damaged\-n
 A file of the log as it was before \-\-repair.
+.TP
+.I duskdb.pebble.damaged\-n
+What a start has cut off a damaged log of the engine pebble.
 .SH SIGNALS
 .TP
 .BR TERM ", " INT

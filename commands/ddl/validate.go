@@ -51,7 +51,7 @@ func RunValidate(c *kernel.Call) error {
 	if a.Metadata {
 		v.checkSpecs()
 	} else if err := v.run(); errors.Is(err, storage.ErrDamaged) {
-		v.problem("%v", err)
+		v.problem("%s", mongoerr.TextOf(err))
 	} else if err != nil {
 		return kernel.Translate(ns, err)
 	}

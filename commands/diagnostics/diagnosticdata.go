@@ -6,6 +6,7 @@ import (
 	"github.com/duskdb/duskdb/commands/pipeline"
 	"github.com/duskdb/duskdb/commands/replication"
 	"github.com/duskdb/duskdb/internal/mongoerr"
+	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -48,9 +49,8 @@ func gather(c *kernel.Call, write func(*kernel.Call) error) value.Doc {
 	defer func() { c.Reply = reply }()
 	c.Reply = value.NewBuilder().Date("start", start)
 	if err := write(c); err != nil {
-		code := mongoerr.CodeOf(err)
-		c.Reply = value.NewBuilder().Date("start", start).
-			Double("ok", 0).String("errmsg", err.Error()).Int32("code", int32(code)).String("codeName", code.Name())
+		c.Reply = value.NewBuilder().Date("start", start)
+		mongoerr.From(kernel.Translate(storage.Namespace{}, err)).AppendReply(c.Reply)
 	}
 	return c.Reply.Date("end", c.Svc.Clock.Now().UnixMilli()).Doc()
 }

@@ -15,6 +15,7 @@ func Start(s *kernel.Service, ctx context.Context) {
 	s.Background = ctx
 	s.Work.Go(func() { housekeeping(s, ctx) })
 	s.Work.Go(func() { transaction.Housekeeping(s, ctx) })
+	s.Work.Go(func() { transaction.ForgetLeft(s, ctx) })
 	s.Work.Go(func() { s.Oplog.Trimmer(ctx) })
 	if s.Shared {
 		s.Work.Go(func() { s.Follow(ctx) })

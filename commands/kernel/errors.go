@@ -30,9 +30,9 @@ func Translate(ns storage.Namespace, err error) error {
 	case errors.Is(err, storage.ErrNoIndex):
 		return mongoerr.New(mongoerr.IndexNotFound, "index not found").WithCause(err)
 	case DiskFull(err):
-		return mongoerr.Newf(mongoerr.OutOfDiskSpace, "No space left on the device of the data: %v", err).WithCause(err)
+		return mongoerr.Newf(mongoerr.OutOfDiskSpace, "No space left on the device of the data: %s", mongoerr.TextOf(err)).WithCause(err)
 	case errors.Is(err, storage.ErrDamaged):
-		return mongoerr.Newf(mongoerr.DataCorruptionDetected, "storage: %v", err).WithCause(err)
+		return mongoerr.Newf(mongoerr.DataCorruptionDetected, "storage: %s", mongoerr.TextOf(err)).WithCause(err)
 	case errors.Is(err, storage.ErrUnavailable):
 		return mongoerr.Newf(mongoerr.HostUnreachable, "%v", storage.ErrUnavailable).WithCause(err)
 	case errors.Is(err, storage.ErrClosed):
@@ -40,7 +40,7 @@ func Translate(ns storage.Namespace, err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return mongoerr.From(err)
 	}
-	return mongoerr.Newf(mongoerr.InternalError, "storage: %v", err).WithCause(err)
+	return mongoerr.Newf(mongoerr.InternalError, "storage: %s", mongoerr.TextOf(err)).WithCause(err)
 }
 
 // DiskFull reports whether a write failed for lack of space.

@@ -12,6 +12,16 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
+// worded is an error whose own text is for the log.
+type worded struct {
+	text string
+	kind error
+}
+
+func (w worded) Error() string    { return w.text }
+func (w worded) Unwrap() error    { return w.kind }
+func (worded) ForClients() string { return "words for clients" }
+
 // Each error of the storage is translated to one of MongoDB's, also if it is wrapped;
 // MongoDB's own errors stay unchanged.
 func TestTranslate(t *testing.T) {
@@ -35,6 +45,9 @@ func TestTranslate(t *testing.T) {
 		{context.Canceled, mongoerr.Interrupted, ""},
 		{context.DeadlineExceeded, mongoerr.MaxTimeMSExpired, ""},
 		{errors.New("odd"), mongoerr.InternalError, ""},
+		{worded{"a file", nil}, mongoerr.InternalError, "storage: words for clients"},
+		{worded{"a file", syscall.ENOSPC}, mongoerr.OutOfDiskSpace, "No space left on the device of the data: words for clients"},
+		{worded{"a file", storage.ErrDamaged}, mongoerr.DataCorruptionDetected, "storage: words for clients"},
 		{known, mongoerr.DuplicateKey, "a duplicate"},
 	} {
 		for _, err := range []error{tt.err, fmt.Errorf("while writing: %w", tt.err)} {

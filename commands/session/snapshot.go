@@ -27,6 +27,7 @@ type Snapshots struct {
 	reading   atomic.Int64             // number of readers, and of those elsewhere
 
 	tell func(storage.Reading) // tells the other servers; nil: there are none
+	left chan struct{}         // gets something when a state has been left; nil: an open one costs little
 }
 
 // reading is what a session was heard to read.
@@ -63,7 +64,7 @@ func (l *Snapshots) Join(engine storage.Engine, real clock.Clock) {
 	if !ok {
 		return
 	}
-	l.tell = e.TellReading
+	l.tell, l.left = e.TellReading, make(chan struct{}, 1)
 	e.HearReadings(func(r storage.Reading) { l.hear(r, real.Now()) })
 }
 
@@ -183,8 +184,33 @@ func (l *Snapshots) leaveHere(reader uint64, now time.Time) uint64 {
 	l.count()
 	if s.readers--; s.readers == 0 {
 		s.left = now
+		select {
+		case l.left <- struct{}{}:
+		default:
+		}
 	}
 	return s.TS
+}
+
+// Left gets something when a state has been left since it last did, if that is not to wait for the
+// next look at all states.
+func (l *Snapshots) Left() <-chan struct{} { return l.left }
+
+// ForgetLeft forgets the states that were left long enough ago, and returns after which time there
+// will be more of them; 0: none has been left.
+func (l *Snapshots) ForgetLeft(now time.Time, limits storage.SnapshotLimits) (next time.Duration) {
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
+	l.Expire(now, limits)
+	for _, s := range l.List {
+		if s.isLeft() {
+			wait := max(limits.Linger-now.Sub(s.left), limits.Linger/4) // one is left that is being read
+			if next == 0 || wait < next {
+				next = wait
+			}
+		}
+	}
+	return next
 }
 
 // Close forgets all states.

@@ -132,3 +132,22 @@ func Housekeeping(s *kernel.Service, ctx context.Context) {
 		s.Snapshots.Mu.Unlock()
 	}
 }
+
+// ForgetLeft forgets snapshots as soon as they have been left for long enough, until ctx ends.
+func ForgetLeft(s *kernel.Service, ctx context.Context) {
+	limits := s.Engine.Snapshots()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.Snapshots.Left():
+		}
+		for wait := limits.Linger; wait > 0; wait = s.Snapshots.ForgetLeft(s.Real.Now(), limits) {
+			select {
+			case <-ctx.Done():
+				return
+			case <-s.Real.After(wait):
+			}
+		}
+	}
+}

@@ -3,6 +3,7 @@ package transaction_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/duskdb/duskdb/commands/catalog"
 	"github.com/duskdb/duskdb/commands/internal/harness"
 	"github.com/duskdb/duskdb/commands/kernel"
+	"github.com/duskdb/duskdb/commands/transaction"
 	"github.com/duskdb/duskdb/storage"
 	"github.com/duskdb/duskdb/storage/bunt"
 	"github.com/duskdb/duskdb/value"
@@ -52,6 +54,10 @@ func (e *slowReads) Snapshots() storage.SnapshotLimits {
 	limits.Linger = e.linger
 	return limits
 }
+
+// TellReading and HearReadings have no other servers to speak to.
+func (e *slowReads) TellReading(storage.Reading)        {}
+func (e *slowReads) HearReadings(func(storage.Reading)) {}
 
 type slowTxn struct {
 	storage.Txn
@@ -240,4 +246,55 @@ func TestSnapshotsThatAreLeft(t *testing.T) {
 	if n := expire(6 * time.Minute); n != 0 {
 		t.Errorf("%d snapshots are kept for ever", n)
 	}
+}
+
+// Snapshots that are left end when they have been for long enough, and do not wait for the next look
+// at everything.
+func TestSnapshotsThatAreLeftEnd(t *testing.T) {
+	h, e := newSlow(t)
+	e.linger = time.Second
+	list, real := &h.Svc.Snapshots, clock.NewManual(harness.TestStart)
+	h.Svc.Real = real
+	held := func() int {
+		list.Mu.Lock()
+		defer list.Mu.Unlock()
+		return len(list.List)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	go transaction.ForgetLeft(h.Svc, ctx)
+	for session := range 3 {
+		snapshotOf(h, session)
+	}
+	list.Mu.Lock()
+	read := list.List[1]
+	list.Mu.Unlock()
+	read.Turn <- struct{}{} // it is being read when it should end
+	for session := range 2 {
+		h.OK(fmt.Sprintf(`{endSessions: [{id: {$uuid: "%08d-0000-4000-8000-000000000000"}}]}`, session))
+	}
+	left := real.Now()
+	advance := func(want int) {
+		t.Helper()
+		for ctx.Err() == nil && held() > want {
+			if err := real.Advance(e.linger / 8); err != nil {
+				t.Fatal(err)
+			}
+			runtime.Gosched()
+		}
+	}
+	if n := held(); n != 3 {
+		t.Errorf("%d snapshots are kept at once", n)
+	}
+	advance(2)
+	if real.Now().Sub(left) < e.linger {
+		t.Errorf("a snapshot ended after %v", real.Now().Sub(left))
+	}
+	<-read.Turn
+	advance(1)
+	snapshotOf(h, 2)
+	if n := held(); n != 2 {
+		t.Errorf("%d snapshots are kept when the last session reads another one", n)
+	}
+	advance(1)
 }

@@ -118,7 +118,20 @@ func From(err error) *Error {
 	case errors.Is(err, context.Canceled):
 		return New(Interrupted, "operation was interrupted").WithCause(err)
 	}
-	return New(InternalError, err.Error()).WithCause(err)
+	return New(InternalError, TextOf(err)).WithCause(err)
+}
+
+// TextOf is what a client gets to read of an error: an error that has words for clients keeps its
+// own for the log.
+func TextOf(err error) string {
+	type worded interface {
+		error
+		ForClients() string
+	}
+	if w, ok := errors.AsType[worded](err); ok {
+		return w.ForClients()
+	}
+	return err.Error()
 }
 
 // CodeOf returns the code that [From] gives to err; OK for nil.

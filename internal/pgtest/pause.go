@@ -2,7 +2,9 @@ package pgtest
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 )
 
@@ -31,6 +33,28 @@ func (s *Server) Restart() error {
 		return err
 	}
 	s.Kill() // the supervisor
+	return s.Launch()
+}
+
+// Runs reports whether a process of the server is left.
+func (s *Server) Runs() bool { return len(s.processes()) > 0 }
+
+// MoveLog restarts the server with its log in another directory, which it makes.
+func (s *Server) MoveLog(dir string) error {
+	if err := s.run("pg_ctl", "stop", "-D", s.data(), "-m", "fast", "-w"); err != nil {
+		return err
+	}
+	s.Kill() // the supervisor
+	log := filepath.Join(s.data(), "pg_wal")
+	if out, err := exec.Command("cp", "-a", log, dir).CombinedOutput(); err != nil { // also the owners
+		return fmt.Errorf("cp: %w: %s", err, out)
+	}
+	if err := os.RemoveAll(log); err != nil {
+		return err
+	}
+	if err := os.Symlink(dir, log); err != nil {
+		return err
+	}
 	return s.Launch()
 }
 

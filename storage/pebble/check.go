@@ -25,7 +25,7 @@ func Check(dir string, indexer storage.Indexer) (*storage.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &storage.Report{Engine: "pebble"}
+	r := &storage.Report{Engine: "pebble", Kept: asides(dir)}
 	if e.store.lost != "" {
 		r.Problems = append(r.Problems, e.store.lost)
 	}

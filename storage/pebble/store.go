@@ -129,7 +129,8 @@ func (s *store) continueLog(path string, j journal) {
 		return
 	}
 	if j.lost != "" {
-		s.opts.Logger("storage: %s", j.lost)
+		s.lost = j.keepLost(s.opts.Path, s.opts.FileMode)
+		s.opts.Logger("storage: %s", s.lost)
 	}
 	s.note = &logNote{dir: path, mode: s.opts.FileMode, at: s.fs.at, now: j.note, fail: func(err error) {
 		s.trouble.say("note", "storage: %v", err)

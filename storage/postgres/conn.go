@@ -274,9 +274,15 @@ func hasCode(err error, codes ...string) bool {
 
 // wait reads notifications until the context ends.
 func (c *conn) wait(ctx context.Context) error {
-	stop := context.AfterFunc(ctx, func() { _ = c.net.SetReadDeadline(time.Unix(1, 0)) })
+	ended := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		_ = c.net.SetReadDeadline(time.Unix(1, 0))
+		close(ended)
+	})
 	defer func() {
-		stop()
+		if !stop() {
+			<-ended
+		}
 		_ = c.net.SetReadDeadline(time.Time{})
 	}()
 	for {

@@ -40,6 +40,7 @@ type members struct {
 	seen     int64         // the version of the last refresh; only the goroutine of the beats uses it, and timed
 	timed    time.Duration // when the database's time was measured last
 	lookout  lookout       // only the goroutine of the beats uses it
+	news     bool          // others have done something since the last beat began; only the goroutine of the beats uses it
 	readings readings
 	failure  atomic.Value // failed: why the last beat that failed did
 	silent   atomic.Bool  // nothing was heard of the database for lifetime
@@ -122,15 +123,24 @@ func isAnswer(err error) bool {
 	return err == nil || errors.As(err, &pe)
 }
 
-// rest waits for the next beat, or for a notification.
+// rest waits for the next beat, or for a notification that others have done something. Meanwhile it
+// tells what sessions do with snapshots.
 func (m *members) rest(ctx context.Context, c *conn) {
-	ctx, end := context.WithTimeout(ctx, beat)
+	over, end := context.WithTimeout(ctx, beat)
 	defer end()
 	if c == nil || !m.notifies.Load() {
-		<-ctx.Done()
+		<-over.Done()
 		return
 	}
-	_ = c.wait(ctx) // the next trip reports what is broken
+	for {
+		m.tellReadings(c)
+		if over.Err() != nil || m.news || c.broken != nil { // the next beat reports what is broken
+			return
+		}
+		ctx, end := m.readings.awaiting(over, m.now())
+		_ = c.wait(ctx)
+		end()
+	}
 }
 
 // connect opens the connection of the beats, which also gets notifications.
@@ -142,10 +152,12 @@ func (m *members) connect(ctx context.Context) (*conn, error) {
 		return nil, err
 	}
 	c.notify = func(_, payload string) {
+		if m.readings.heard(m.s.id, payload) {
+			return
+		}
+		m.news = true
 		if payload == noteFreed {
 			m.freed.Store(true)
-		} else {
-			m.readings.heard(m.s.id, payload)
 		}
 	}
 	c.simple("listen " + quoted(m.channel))
@@ -163,6 +175,7 @@ func (m *members) connect(ctx context.Context) (*conn, error) {
 func (m *members) heartbeat(ctx context.Context, c *conn) error {
 	ctx, end := context.WithTimeout(ctx, lifetime/2)
 	defer end()
+	m.news = false
 	at, floor := m.now(), m.s.newest.Load()
 	read := reading{sent: m.s.time.passed()}
 	c.queue(renewServer, []byte(m.s.id), []byte(m.s.opts.Address), int8Value(m.seen))
@@ -212,9 +225,6 @@ func (m *members) heartbeat(ctx context.Context, c *conn) error {
 				return err
 			}
 		}
-	}
-	if err := m.tellReadings(ctx, c, others); err != nil {
-		return err
 	}
 	m.others.Store(others)
 	m.leased(jobs, leased, at)

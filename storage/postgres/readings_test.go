@@ -41,3 +41,37 @@ func TestReadings(t *testing.T) {
 		t.Errorf("a server has heard itself: %+v", <-heard[0])
 	}
 }
+
+// What a server tells of a session and a snapshot does not wait for its next heartbeat, nor does it
+// make the one that hears it write one.
+func TestReadingsBetweenHeartbeats(t *testing.T) {
+	t.Parallel()
+	list := servers(t, 2)
+	heard := make(chan storage.Reading)
+	list[1].HearReadings(func(r storage.Reading) { heard <- r })
+	beats := func() (n int64) {
+		for _, e := range list {
+			stats, err := e.ClusterStats(ctx)
+			must(t, err)
+			for _, trips := range stats.Trips {
+				if trips.Kind == "heartbeat" {
+					n += trips.Count
+				}
+			}
+		}
+		return n
+	}
+	const n = 20
+	before := beats()
+	for i := range uint64(n) {
+		list[0].TellReading(storage.Reading{Reader: i})
+		select {
+		case <-heard:
+		case <-clock.System().After(time.Minute):
+			t.Fatalf("heard %d of %d", i, n)
+		}
+	}
+	if got := beats() - before; got >= n { // one a second for each
+		t.Errorf("%d heartbeats for %d readings", got, n)
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/google/uuid"
@@ -19,16 +18,17 @@ import (
 
 // store is a kv.SharedStore over PostgreSQL.
 type store struct {
-	opts    Options
-	config  *pgconn.Config
-	hosts   hosts
-	pool    *pool // connections for reads and snapshots
-	turns   *pool // connections for commits
-	points  pointReads
-	held    held  // the connections of the snapshots
-	waits   waits // the connections that wait for the lock of the head
-	sizes   sizes
-	metrics metrics
+	opts     Options
+	config   *pgconn.Config
+	hosts    hosts
+	pool     *pool // connections for reads and snapshots
+	turns    *pool // connections for commits
+	points   pointReads
+	held     held  // the connections of the snapshots
+	waits    waits // the connections that wait for the lock of the head
+	sizes    sizes
+	metrics  metrics
+	failures failures
 
 	id  string // id of this server, as long as it runs
 	seq int64  // number of its last commit; guarded by the turn
@@ -216,10 +216,11 @@ func (s *store) explain(ctx context.Context, err error) error {
 		case pe.Code == "40001", pe.Code == "40P01":
 			return fmt.Errorf("%w: %w", kvshared.ErrAgain, err)
 		case pe.Code == "53100":
-			return fmt.Errorf("%w: %w", syscall.ENOSPC, err)
+			return s.failed(pe)
 		case class == "53", class == "57", pe.Code == "25006": // want of resources, somebody's intervention
 			return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 		}
+		return s.failed(pe)
 	case errors.As(err, &broken), errors.As(err, &connect):
 		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 	}

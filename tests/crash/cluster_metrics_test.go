@@ -150,7 +150,7 @@ func TestClusterMetrics(t *testing.T) {
 		t.Errorf("away for %v seconds", got)
 	}
 	reply, err := c.run("serverStatus", value.Int32(1))
-	if errors.Is(err, errRefused) && reply.Lookup("code").Int32() == 6 { // after 8 seconds commands need the database
+	if errors.Is(err, errRefused) && reply.Lookup("code").Int32() == hostUnreachable { // after 8 seconds commands need the database
 		t.Log("serverStatus needs the database already")
 	} else if st := reply.Lookup("cluster").Doc().Lookup("database").Doc(); err != nil || st.Lookup("reachable").Bool() || st.Lookup("error").Str() != "the database cannot be reached" || st.Lookup("awaySince").IsMissing() {
 		t.Errorf("the status is %s", st)

@@ -3,6 +3,7 @@
 package crash
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -12,10 +13,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// maxLinger is how long the connections of a snapshot may stay that its session has left: about
-// three seconds, and what a busy machine adds. Of a session that is not known to have left it they
-// stay for a minute.
-const maxLinger = 30 * time.Second
+// maxLinger is how long a connection may stay whose snapshot its session has left, on a machine that
+// is not too busy for a moment. Of a session that is not known to have left it it stays for a minute.
+const maxLinger = time.Second
 
 // TestClusterSnapshotsEnd: the servers give up a snapshot that a session has read on several of
 // them when one is told that the session has ended, or the session does something else there, also
@@ -58,19 +58,21 @@ func TestClusterSnapshotsEnd(t *testing.T) {
 			on.must(t, "find", value.String("c"), "lsid", id)
 		}, servers[0]},
 	} {
-		at := read(tt.reads[0])
-		for _, on := range tt.reads[1:] {
-			read(on, "atClusterTime", at)
-		}
-		if n := open(); n < len(tt.reads) {
-			t.Errorf("%s: %d transactions are open before", tt.name, n)
-		}
-		took := eventually(t, tt.name, func() bool {
-			tt.end(tt.on) // again, if it had not heard of the reads
-			return open() == 0
+		var took []time.Duration
+		eventually(t, "a snapshot ends soon after "+tt.name, func() bool {
+			at := read(tt.reads[0])
+			for _, on := range tt.reads[1:] {
+				read(on, "atClusterTime", at)
+			}
+			if n := open(); n < len(tt.reads) {
+				t.Errorf("%s: %d transactions are open before", tt.name, n)
+			}
+			took = append(took, eventually(t, tt.name, func() bool {
+				tt.end(tt.on) // again, if it had not heard of the reads
+				return open() == 0
+			}).Round(10*time.Millisecond))
+			return len(took) >= 3 && slices.Min(took) <= maxLinger
 		})
-		if t.Logf("%s: the last snapshot ended after %v", tt.name, took.Round(10*time.Millisecond)); took > maxLinger {
-			t.Errorf("%s: the last snapshot ended after %v", tt.name, took)
-		}
+		t.Logf("%s: the last snapshot ended after %v", tt.name, took)
 	}
 }

@@ -98,6 +98,14 @@ func testClusterStreams(t *testing.T, c *cluster) {
 	}
 }
 
+// running reports whether a server runs a command on a collection.
+func running(t *testing.T, db *mongo.Database, command, coll string) bool {
+	t.Helper()
+	var reply struct{ Inprog []bson.Raw }
+	must(t, db.Client().Database("admin").RunCommand(background, bson.D{{Key: "currentOp", Value: 1}, {Key: "command." + command, Value: coll}}).Decode(&reply))
+	return len(reply.Inprog) > 0
+}
+
 // testClusterConsumers: consumers on three servers get each message once.
 func testClusterConsumers(t *testing.T, c *cluster) {
 	const messages = 45
@@ -169,7 +177,7 @@ func testClusterWake(t *testing.T, c *cluster) {
 			}
 			woken <- time.Now()
 		}()
-		proc.Pause(time.Duration(20+10*n) * time.Millisecond) // it waits, or is about to
+		eventually(t, "the server runs the receiver", func() bool { return running(t, a, "mqReceive", "wake") })
 		_, err := b.Collection("wake").InsertOne(background, bson.M{"_id": n})
 		must(t, err)
 		sent := time.Now()

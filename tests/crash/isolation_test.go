@@ -190,6 +190,9 @@ const notYetInitialized = 94
 // outOfDiskSpace is the code of a write for which there is no room.
 const outOfDiskSpace = 14031
 
+// hostUnreachable is the code of a command that the database did not answer.
+const hostUnreachable = 6
+
 // commit sends the commit, for the first time or again.
 func (c *listClient) commit(conn *client, x *history.Txn) error {
 	command := c.in(false, "commitTransaction", value.Int32(1), "$db", value.String("admin"))

@@ -155,9 +155,15 @@ func TestLogDamageIsSaid(t *testing.T) {
 				t.Errorf("%s: %s", where, text)
 				continue
 			}
+			if !strings.Contains(text, filepath.Join(dir, "duskdb.pebble.damaged-")) {
+				t.Errorf("%s does not say where the end is kept: %s", where, text)
+			}
 			if lost, err := strconv.ParseInt(strings.Fields(m[1] + " 1")[0], 10, 64); err == nil && lost < want {
 				t.Errorf("%s says that %d commits are lost, and at least %d are", where, lost, want)
 			}
+		}
+		if text, sound := check(dir); !sound || !strings.Contains(text, "kept: "+filepath.Join(dir, "duskdb.pebble.damaged-")) {
+			t.Errorf("check after the start: %s", text)
 		}
 	}
 }

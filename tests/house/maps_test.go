@@ -213,6 +213,7 @@ var boundedMaps = map[string]string{
 	"query/script.Operation.handles":                "the functions of one command",
 	"commands/session.Snapshots.elsewhere":          "maxElsewhere, and no older than a snapshot may be",
 	"commands/session.Snapshots.readers":            "a session is taken out when it does something else, or ends",
+	"storage/postgres.failures.last":                "maxFailures, then it begins again",
 	"storage/postgres.held.conns":                   "the snapshots that are open, of a bounded number",
 	"storage/postgres.waits.since":                  "the connections for commits",
 	"queue.Broker.queues":                           "forgotten when the queue is dropped, here or elsewhere",

@@ -228,7 +228,7 @@ func (e *Engine) Lease(job string) bool { return e.store.Lease(job) }
 // Snapshots are few: each has a connection of its own, and keeps the database from
 // removing old rows.
 func (e *Engine) Snapshots() storage.SnapshotLimits {
-	return storage.SnapshotLimits{Max: e.common.Options.Snapshots, MaxAge: time.Minute, Linger: time.Second}
+	return storage.SnapshotLimits{Max: e.common.Options.Snapshots, MaxAge: time.Minute, Linger: time.Second / 2}
 }
 
 // Sync returns when all updates committed before the call are on disk.
