@@ -51,13 +51,12 @@ func explainPolicy(c *kernel.Call, info *storage.Info, a *explainExpiryArgs) err
 func (p *proposal) count(c *kernel.Call, src exec.RecordSource, limit *int64) error {
 	var examined, dated, overdue int64
 	complete := false
-	for limit == nil || examined < *limit {
+	for {
 		rec, ok, err := src.Next()
 		if err != nil {
 			return err
 		}
-		if !ok {
-			complete = true
+		if complete = !ok; complete || limit != nil && examined >= *limit {
 			break
 		}
 		n, err := documentsIn(&p.info, rec)

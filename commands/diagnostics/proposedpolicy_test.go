@@ -120,7 +120,7 @@ func TestProposedPolicyErrors(t *testing.T) {
 	} {
 		h.Fails(e.code, fmt.Sprintf(`{explainExpiry: %q, %s}`, e.coll, e.options))
 	}
-	for limit, want := range map[int]string{1: "1: 1 dated, 1 overdue, incomplete", 2: "2: 1 dated, 1 overdue, incomplete", 4: "3: 1 dated, 1 overdue"} {
+	for limit, want := range map[int]string{1: "1: 1 dated, 1 overdue, incomplete", 2: "2: 1 dated, 1 overdue, incomplete", 3: "3: 1 dated, 1 overdue", 4: "3: 1 dated, 1 overdue"} {
 		if got := proposed(h, fmt.Sprintf(`{explainExpiry: "c", policy: {key: {x: 1}, expireAfterSeconds: 1}, limit: %d}`, limit)); got != want {
 			t.Errorf("limit %d: got %s, want %s", limit, got, want)
 		}

@@ -126,6 +126,15 @@ async function main() {
           [...document.querySelectorAll('.query .bad')].some(e => e.innerText.includes('No index helps')) ||
           document.querySelector('main .documents td:nth-child(3)')?.innerText === '976');
       });
+      await step(`${at}what a TTL index would remove`, async () => {
+        await page.page.evaluate(() => {
+          const [field] = document.querySelectorAll('form.newest input');
+          field.value = 'total';
+          document.querySelector('form.newest button').click();
+        });
+        await says(page, 'dialog', 'No document has a date in “total”');
+        await page.click('::-p-xpath(//dialog//button[.="Cancel"])');
+      });
       await step(`${at}clear`, async () => {
         await press(page, 'Clear');
         await first('0');

@@ -200,8 +200,16 @@ export const chip = (policy, extra, word = families[policy] ?? policy) =>
 // removes reports whether the events of a policy remove something; ends of locks do not.
 export const removes = p => p.lane !== 'lock' && p.lane !== 'schedule';
 
+// say has a text read out. It is gone with the next action.
 export function say(text) {
   document.getElementById('live').textContent = text;
+}
+for (const event of ['pointerdown', 'keydown', 'hashchange'])
+  addEventListener(event, () => say(''), true);
+
+// tell shows a text, and where it leads to, at the top of the page that comes next.
+export function tell(...text) {
+  state.told = text;
 }
 export const failure = e => el('p', { class: 'note bad', role: 'alert' }, e.message);
 export const empty = (...text) => el('div', { class: 'empty' }, ...text);
@@ -256,15 +264,15 @@ export function button(text, act, props = {}) {
   const b = el('button', { type: 'button', ...props }, text);
   b.addEventListener('click', async () => {
     if (b.ariaDisabled) return;
-    const box = b.closest('.card, dialog, .clock, main'), // the action may draw the button anew
+    const box = b.closest('form.command, .card, dialog, .clock, main'), // the action may draw the button anew
       focused = document.activeElement === b;
     b.ariaDisabled = 'true';
-    box.querySelector(':scope > .note.bad')?.remove();
+    mended(box);
     try {
       await act(b);
     } catch (e) {
-      say(e.message);
-      box.append(failure(e));
+      mended(box);
+      box.append(failure(e)); // an alert: it is read out
     } finally {
       b.ariaDisabled = null;
       if (focused && document.activeElement === document.body) goOn();
@@ -272,6 +280,9 @@ export function button(text, act, props = {}) {
   });
   return b;
 }
+// mended takes away the error of the last action in a box.
+export const mended = box => box.querySelector(':scope > .note.bad')?.remove();
+
 // goOn gives the focus to what is near a control that is gone.
 function goOn() {
   const near = document.querySelector('main [role=tab][aria-selected=true]');
