@@ -21,8 +21,8 @@ async function look(db, name, policy) {
 // doubts says what somebody should know before a policy is set: how many documents would go at
 // once, and that others, or all, would never go. field is where a document has its date, to is
 // where expired documents move.
-async function doubts(db, { name, field, to, ...policy }) {
-  const r = await look(db, name, policy);
+async function doubts(db, { collection, policy, field, to }) {
+  const r = await look(db, collection, policy);
   if (!r) return undefined;
   const fate = to ? `move to ${to}` : 'be removed';
   if (r.unknown)
@@ -71,8 +71,8 @@ function staying(r, field) {
 }
 
 // confirmed sets a policy by send, after a question if there are doubts. text names the action.
-export async function confirmed(db, policy, text, send) {
-  const found = await doubts(db, policy);
+export async function confirmed(db, proposal, text, send) {
+  const found = await doubts(db, proposal);
   if (!found) return send();
   ask(
     'Set this policy?',

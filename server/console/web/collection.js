@@ -1,5 +1,5 @@
 // The page of a collection, of its parts, and of one of its documents.
-import { el, fill, run, state, ms, empty, every, failure, path, button } from './lib.js';
+import { el, fill, run, state, ms, empty, every, failure, path, button, drawn } from './lib.js';
 import { outlook, ownPicker, parts } from './outlook.js';
 import { timeline } from './charts.js';
 import { documents } from './documents.js';
@@ -56,10 +56,23 @@ async function all(place, head) {
   await update();
   follow(update);
   setTimeout(() => every(5000, update));
-  const [table, card] =
-    info.type === 'view' ? [] : await Promise.all([indexList(place), settings(place)]);
-  if (card && !place.policies.length) head.append(shortcut(card));
-  return [head, falling && falling.card, list.card, table, card].filter(Boolean);
+  const rest =
+      info.type !== 'view' &&
+      el('div', { class: 'parts' }, el('p', { class: 'muted' }, 'Loading …')),
+    last = rest && complete(place, head, rest);
+  if (place.part) await last; // that the address names
+  return [head, falling && falling.card, list.card, rest].filter(Boolean);
+}
+
+// complete puts the indexes and forms in their place, when the documents have been drawn.
+async function complete(place, head, rest) {
+  try {
+    const [table, card] = await Promise.all([indexList(place), settings(place), drawn()]);
+    if (card && !place.policies.length) head.append(shortcut(card));
+    fill(rest, table, card);
+  } catch (e) {
+    fill(rest, failure(e));
+  }
 }
 
 // shortcut leads to the forms at the end of the page.

@@ -21,7 +21,7 @@ import { short } from './outlook.js';
 import { create } from './create.js';
 import { mayAnywhere } from './rights.js';
 
-const shown = 100; // collections of a page
+const shown = 50; // collections of a page: drawing them takes less than 50 ms
 
 // finder makes the controls of a list of collections that the server pages: a search by name,
 // orders, and the turning of pages. ask is called when something has changed.

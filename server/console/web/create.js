@@ -68,7 +68,7 @@ const settings = {
         ['Seconds after it', s],
       ],
       command: () => ttlIndex(name.value || '…', field.value || '…', Number(s.value)),
-      policy: () => ({ name: name.value, ...ttlPolicy(field.value, Number(s.value)) }),
+      policy: () => ({ collection: name.value, ...ttlPolicy(field.value, Number(s.value)) }),
       told: (db, reply) => ttlIndexIs(db, name.value, field.value, Number(s.value), reply),
     };
   },

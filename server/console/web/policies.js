@@ -76,7 +76,7 @@ function form(place, fields, text, command, { policy, told }) {
     command,
     policy: () => {
       const p = policy?.();
-      return p && { name, to, ...p };
+      return p && { collection: name, to, ...p };
     },
     done(_, reply) {
       told(reply);
@@ -108,7 +108,7 @@ function ofCollection(place) {
     () => ({ collMod: name, expireAfterSeconds: Number(s.value) }),
     {
       policy: () => ({
-        expireAfterSeconds: Number(s.value),
+        policy: { expireAfterSeconds: Number(s.value) },
         field: o.timeseries ? undefined : '_id',
       }),
       told: () => tell(`${what} of ${name} now expire ${later(Number(s.value))} their date.`),
@@ -150,7 +150,7 @@ function ofDocuments(place) {
     'Set',
     () => ({ collMod: name, documentTtl: value() }),
     {
-      policy: () => how.value !== 'off' && { documentTtl: value() },
+      policy: () => how.value !== 'off' && { policy: { documentTtl: value() } },
       told: () => tell(documentTtlIs(name, value())),
     },
   );
@@ -182,9 +182,12 @@ function ofIndex(place, i) {
     }),
     {
       policy: () => ({
-        key: i.key,
-        partialFilterExpression: i.partialFilterExpression,
-        expireAfterSeconds: Number(s.value),
+        policy: {
+          key: i.key,
+          name: i.name,
+          partialFilterExpression: i.partialFilterExpression,
+          expireAfterSeconds: Number(s.value),
+        },
         field: i.partialFilterExpression || place.info.options.timeseries ? undefined : field,
       }),
       told: () =>
@@ -223,8 +226,7 @@ export const ttlIndex = (name, field, expireAfterSeconds) => ({
 
 // ttlPolicy is the policy of a TTL index that is not there yet.
 export const ttlPolicy = (field, expireAfterSeconds) => ({
-  key: { [field]: 1 },
-  expireAfterSeconds,
+  policy: ttlIndex('', field, expireAfterSeconds).indexes[0],
   field,
 });
 
