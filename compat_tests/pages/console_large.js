@@ -42,7 +42,10 @@ async function traced(page, act) {
   } finally {
     const { traceEvents: all } = JSON.parse(Buffer.from(await page.page.tracing.stop()).toString());
     const thread = e => `${e.pid}/${e.tid}`,
-      pages = new Set(all.filter(e => e.args?.data?.url?.startsWith(site)).map(thread)); // not those of the browser's own pages
+      frames = all.flatMap(e => e.args?.data?.frames ?? (e.args?.data?.processId ? [e.args.data] : [])),
+      own = new Set([...frames.filter(f => f.url?.startsWith(site)).map(f => f.processId), ...all.filter(e => e.args?.data?.url?.startsWith(site)).map(e => e.pid)]),
+      main = e => e.name === 'thread_name' && e.args.name === 'CrRendererMain' && own.has(e.pid), // the browser has pages of its own
+      pages = new Set(all.filter(main).map(thread));
     longest = Math.max(0, ...all.filter(e => e.name === 'RunTask' && pages.has(thread(e))).map(e => (e.tdur ?? 0) / 1000));
     tasks = all.filter(e => e.name === 'RunTask' && e.tdur !== undefined && pages.has(thread(e))).length;
   }
