@@ -471,6 +471,7 @@ var queueRows = func() map[string]row {
 			w.ok(`{insert: "hidden", documents: [{_id: 1}]}`)
 			w.to(10)
 			w.fails(47, "", `{explainExpiry: "hidden", _id: 1}`)
+			w.n("examined", 0, `{explainExpiry: "hidden", policy: {documentTtl: {default: 1}}}`)
 		}},
 		"mqRestore":  {why: "it stores messages and reads none"},
 		"mqResubmit": {why: "it reads only the dead-letter queue, where nothing expires"},

@@ -22,22 +22,21 @@ type explainExpiryArgs struct {
 	Coll   value.Value `arg:"explainExpiry,required"`
 	ID     value.Value `arg:"_id,any"`
 	Filter value.Doc   `arg:"filter"`
+	Policy value.Doc   `arg:"policy"`
+	Limit  *int64      `arg:"limit"`
 }
 
 var explainExpirySpec = args.New[explainExpiryArgs]("explainExpiry")
 
-// runExplainExpiry says of one document when it expires, why, and what happens to it then.
+// runExplainExpiry says of one document when it expires, why, and what happens to it then; or
+// how many documents a policy would remove that the collection does not have.
 func runExplainExpiry(c *kernel.Call) error {
 	var a explainExpiryArgs
 	if err := explainExpirySpec.Decode(c.Body, &a); err != nil {
 		return err
 	}
-	if a.ID.IsMissing() == (a.Filter == nil) {
-		return mongoerr.New(mongoerr.FailedToParse, "explainExpiry needs either _id or filter")
-	}
-	filter := a.Filter
-	if filter == nil {
-		filter = value.NewDoc("_id", value.Document(value.NewDoc("$eq", a.ID)))
+	if err := a.check(); err != nil {
+		return err
 	}
 	ns, err := c.NamespaceOf(a.Coll)
 	if err != nil {
@@ -53,12 +52,38 @@ func runExplainExpiry(c *kernel.Call) error {
 	if catalog.Of(info).Kind == catalog.View {
 		return mongoerr.Newf(mongoerr.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", ns)
 	}
+	if a.Policy != nil {
+		return explainPolicy(c, info, &a)
+	}
+	filter := a.Filter
+	if filter == nil {
+		filter = value.NewDoc("_id", value.Document(value.NewDoc("$eq", a.ID)))
+	}
 	info, rec, err := oneRecord(c, info, filter)
 	if err != nil {
 		return err
 	}
 	x := expiryReport{c: c, info: info, rec: rec, meta: catalog.Of(info)}
 	return x.write()
+}
+
+// check refuses arguments that do not go together.
+func (a *explainExpiryArgs) check() error {
+	given := 0
+	for _, is := range []bool{!a.ID.IsMissing(), a.Filter != nil, a.Policy != nil} {
+		if is {
+			given++
+		}
+	}
+	switch {
+	case given != 1:
+		return mongoerr.New(mongoerr.FailedToParse, "explainExpiry needs one of _id, filter and policy")
+	case a.Limit != nil && a.Policy == nil:
+		return mongoerr.New(mongoerr.FailedToParse, "explainExpiry has a limit only with policy")
+	case a.Limit != nil && *a.Limit < 1:
+		return mongoerr.Newf(mongoerr.BadValue, "limit must be positive, not %d", *a.Limit)
+	}
+	return nil
 }
 
 // oneRecord finds the first record that matches; in a time series the bucket of the first

@@ -23,9 +23,15 @@ async function go(page, hash) {
   await page.page.evaluate(h => {
     location.hash = h;
   }, hash);
-  await page.page.waitForFunction(() => document.querySelector('main h1'));
-  await page.page.waitForFunction(() => !document.querySelector('main').innerText.includes('Loading'));
+  await loaded(page);
 }
+const loaded = page =>
+  page.page.waitForFunction(() => document.querySelector('main h1') && !document.querySelector('main').innerText.includes('Loading'));
+// told waits for what the page says it has done, and until it has been drawn anew.
+const told = async (page, text) => {
+  await says(page, 'main .note.good', text);
+  await loaded(page);
+};
 const button = text => `::-p-xpath(//button[normalize-space(.)="${text}"])`;
 const press = (page, text) => page.click(button(text));
 const says = (page, selector, text) =>
@@ -60,6 +66,10 @@ const errorOf = (page, label) =>
     focused: document.activeElement === e,
   }));
 
+// alerts are the texts that are read out: errors, and what was last said.
+const alerts = page =>
+  page.page.$$eval('[role=alert], #live', all => all.map(e => e.innerText.trim()).filter(Boolean));
+
 const start = Date.UTC(2026, 0, 1, 0, 10);
 const at = seconds => ({ $date: new Date(start + seconds * 1000).toISOString() });
 
@@ -93,9 +103,9 @@ async function overview(page) {
     await says(page, 'h1', 'Collections without a policy');
     const cells = () => page.table('main');
     assert.deepEqual((await cells())[1].slice(0, 2), ['many.plain0', '1']);
-    assert.equal((await cells()).length, 101);
+    assert.equal((await cells()).length, 51);
     await press(page, 'Next');
-    await says(page, 'main', '101 to 200 of 201');
+    await says(page, 'main', '51 to 100 of 201');
     await page.page.select('main select', 'bytes');
     await page.page.waitForFunction(() => document.querySelector('main td').innerText === 'shop.tokens');
     await page.page.type('main input[type=search]', 'PLAIN19');
@@ -103,6 +113,16 @@ async function overview(page) {
     await page.click('::-p-xpath(//a[.="many.plain199"])');
     await says(page, 'main', 'No document of this collection expires.');
     await page.whole();
+  });
+  await check('an error of the server is not left when it has gone', async () => {
+    await go(page, '#/');
+    const broken = r => commandOf(r)?.expirationStats && { ok: 0, code: 1, errmsg: 'the forecast is broken' };
+    await answered(page, broken, async () => {
+      await says(page, 'main .grid', 'the forecast is broken');
+      await says(page, '#clock', 'the forecast is broken');
+    });
+    await says(page, 'main .grid', 'will expire');
+    await page.page.waitForFunction(() => !document.querySelector('#clock').innerText.includes('broken'));
   });
   await check('there is one range selector, and nothing is shown twice', async () => {
     await go(page, '#/');
@@ -113,6 +133,83 @@ async function overview(page) {
     await page.page.waitForSelector('main .f-gone'); // the chart shows what a jump would pass
     await page.page.keyboard.press('Escape');
     await page.page.waitForFunction(() => !document.querySelector('main .f-gone'));
+  });
+}
+
+// tooWide lists what is wider than its place. A table scrolls, and a chart is cut.
+const tooWide = page =>
+  page.page.$$eval('main *, dialog *', all =>
+    all
+      .filter(e => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== 'inline')
+      .filter(e => !e.closest('.scroll, .drawn, pre, textarea, input, select, [role=tablist], .visually-hidden'))
+      .map(e => `${e.tagName}.${e.className}: ${e.innerText.slice(0, 60)}`),
+  );
+const widths = [360, 768, 1440];
+
+// commandOf is the command that a request of the page sends.
+const commandOf = r => (r.url().endsWith('/api/command') ? JSON.parse(r.postData()).command : undefined);
+
+// answered does something while other replies than the server's are given to requests: those that
+// reply returns.
+async function answered(page, reply, act) {
+  await page.page.setRequestInterception(true);
+  const answer = r => {
+    const given = reply(r);
+    if (given) r.respond({ status: 200, contentType: 'application/json', body: JSON.stringify(given) });
+    else r.continue();
+  };
+  page.page.on('request', answer);
+  try {
+    await act();
+  } finally {
+    page.page.off('request', answer);
+    await page.page.setRequestInterception(false);
+  }
+}
+
+// Long names and texts, in every place that shows them.
+async function long(page) {
+  const name = 'a'.repeat(60), // without a place to break
+    field = 'b'.repeat(90);
+  await check('a long version stays in its place', async () => {
+    const session = { ...(await (await fetch(`${site}api/session`)).json()), version: `0.1.0-dev-${'c0ffee'.repeat(9)}` };
+    await answered(page, r => r.url().endsWith('/api/session') && session, async () => {
+      await page.page.reload({ waitUntil: 'load' });
+      await go(page, '#/');
+      await says(page, 'main .facts', 'c0ffee');
+      for (const width of widths) {
+        await page.page.setViewport({ width, height: 900 });
+        assert.deepEqual([width, ...(await tooWide(page))], [width]);
+        await page.shot(`version-${width}`);
+      }
+    });
+    await page.page.reload({ waitUntil: 'load' });
+  });
+  await check('so do long names and values', async () => {
+    await run(name, {
+      createIndexes: name,
+      indexes: [{ key: { [field]: 1 }, name: `${field}_1`, expireAfterSeconds: 3600, partialFilterExpression: { [field]: { $exists: true } } }],
+    });
+    await run(name, { insert: name, documents: [{ _id: name + field, [field]: at(0), text: field + field }] });
+    await run(name, { insert: field, documents: [{ _id: 1 }] });
+    await run(name, { create: `q${name}`, messageQueue: {} });
+    await run(name, { insert: `q${name}`, documents: [{ text: field }] });
+    for (const hash of ['#/', '#/collections', `#/collection/${name}/${name}`, `#/collection/${name}/${name}/"${name + field}"`, '#/queues', `#/queue/${name}/q${name}`])
+      for (const width of widths) {
+        await page.page.setViewport({ width, height: 900 });
+        await go(page, hash);
+        assert.deepEqual([hash, width, ...(await tooWide(page))], [hash, width]);
+        await page.shot(`long-${width}`);
+      }
+    await go(page, `#/collection/${name}/${name}`);
+    await press(page, 'Why?');
+    await page.page.waitForSelector('dialog');
+    assert.deepEqual(await tooWide(page), []);
+    await page.page.keyboard.press('Escape');
+    await run(name, { drop: name });
+    await run(name, { drop: field });
+    await run(name, { drop: `q${name}` });
+    await page.whole();
   });
 }
 
@@ -131,7 +228,7 @@ async function list(page) {
   });
   await check('no date is broken, at any width, in both views', async () => {
     for (const view of ['JSON', 'Table'])
-      for (const width of [360, 768, 1440]) {
+      for (const width of widths) {
         await page.page.setViewport({ width, height: 900 });
         await press(page, view);
         await page.page.waitForSelector(view === 'JSON' ? 'main .documents pre' : 'main .documents table');
@@ -211,10 +308,31 @@ async function filters(page) {
       ['{a: 1} b', '“b” is not expected at character 8'],
       [`{a: ${'['.repeat(300)}`, 'more than 180 levels at character 184'],
     ]) {
-      await page.page.$eval(field('Filter').replace('::-p-xpath', '::-p-xpath'), (i, t) => { i.value = t; }, text);
+      await page.page.$eval(field('Filter'), (i, t) => { i.value = t; }, text);
       await press(page, 'Find');
       assert.equal((await errorOf(page, 'Filter')).text, want);
     }
+  });
+  // mistaken expects that a query with a mistake has no answer, also after an update of the page.
+  const mistaken = async () => {
+    await says(page, 'main .documents', 'Nothing is shown: there is a mistake in the query above.');
+    await page.page.evaluate(() => dispatchEvent(new Event('clockmoved')));
+    await page.page.waitForNetworkIdle({ idleTime: 100, concurrency: 1 });
+    assert.deepEqual(await rows(page), []);
+    assert.doesNotMatch(await page.page.$eval('main', e => e.innerText), /match\.|documents?\./);
+  };
+  await check('what was found before is not left below a mistake', async () => {
+    for (const [filter, sort] of [['{user: }', ''], ['', '{user: }'], ['{user: {$bad: 1}}', ''], ['', '{$bad: 1}']]) {
+      await find(page, '{user: "user87"}');
+      await says(page, 'main', '30 documents match.');
+      await page.refused([400, 500, 200], async () => {
+        await find(page, filter, sort);
+        await mistaken();
+      });
+    }
+    await find(page, '{user: "user86"}');
+    await says(page, 'main', '30 documents match.');
+    assert.equal((await errorOf(page, 'Filter')).text + (await errorOf(page, 'Sort')).text, '');
   });
   await check("an error of the server is shown in place, with MongoDB's message", async () => {
     await find(page, '{user: {$foo: 1}}');
@@ -222,7 +340,20 @@ async function filters(page) {
     assert.equal((await errorOf(page, 'Filter')).invalid, 'true');
     await find(page, '', '{user: "up"}');
     await page.page.waitForFunction(() => [...document.querySelectorAll('.query .bad')].some(e => e.innerText.includes('Illegal key in $sort specification')));
+    for (const [filter, sort, wrong, right] of [
+      ['{user: "user1"}', '{$bad: 1}', 'Sort', 'Filter'],
+      ['{sort: {$bad: 1}}', '{user: 1}', 'Filter', 'Sort'],
+      ['{$sort: 1}', '{user: 1}', 'Filter', 'Sort'],
+    ]) {
+      await find(page, filter, sort);
+      await page.page.waitForFunction(() => document.querySelectorAll('.query input[aria-invalid=true]').length === 1);
+      assert.notEqual((await errorOf(page, wrong)).text, '', `${filter} ${sort}`);
+      assert.equal((await errorOf(page, right)).text, '', `${filter} ${sort}`);
+    }
     page.faults.length = 0;
+    await find(page, '{user: "user1"}', '{user: 1}');
+    await says(page, 'main', '30 documents match.');
+    assert.deepEqual(await alerts(page), []);
   });
   await check('any order, also by the heads of the table', async () => {
     await find(page, '{user: /^user8/}', '{total: -1}');
@@ -372,6 +503,173 @@ async function sent(page, act) {
 const shownCommand = (page, begin) =>
   page.page.$$eval('.sends', (all, b) => all.map(e => e.innerText).find(t => t.includes(b)), begin);
 
+// question is what a dialog asks, and the button that goes on.
+const question = async page => {
+  await page.page.waitForSelector('dialog .row button');
+  return page.page.$eval('dialog', d => [[...d.querySelectorAll(':scope > p')].map(p => p.innerText).join(' '), d.querySelector('.row button').innerText]);
+};
+const cancel = async page => {
+  await page.click('::-p-xpath(//dialog//button[.="Cancel"])'); // the clock has another
+  await page.page.waitForFunction(() => !document.querySelector('dialog'));
+};
+const setSeconds = (page, label, seconds) => enter(page, label, String(seconds));
+// inForm presses the button of the form that has a label.
+const inForm = (page, label) =>
+  page.page.evaluate(l => [...document.querySelectorAll('form.command')].find(f => f.innerText.includes(l)).querySelector('button').click(), label);
+const indexNames = async name => (await run('shop', { listIndexes: name })).cursor.firstBatch.map(i => i.name).join(' ');
+
+// Before a policy is set, the page says what it would remove at once, and what would never go.
+async function policies(page) {
+  const dated = (n, seconds) => Array.from({ length: n }, (_, i) => ({ _id: i, createdAt: at(seconds - i) }));
+  await check('a TTL index that makes documents overdue asks before', async () => {
+    await run('shop', { insert: 'logins', documents: [...dated(300, -3301), { _id: 'later', createdAt: at(0) }] });
+    await go(page, '#/collection/shop/logins');
+    await enter(page, 'New TTL index', 'createdAt');
+    await inForm(page, 'New TTL index');
+    assert.deepEqual(await question(page), ['1 of 301 documents is already past this time and would be removed.', 'Create and remove 1']);
+    await cancel(page);
+    assert.equal(await indexNames('logins'), '_id_');
+    await page.page.evaluate(() => [...document.querySelectorAll('form.newest input')].at(-1).select());
+    await page.page.type('form.newest input[type=number]', '60');
+    await inForm(page, 'New TTL index');
+    assert.deepEqual(await question(page), ['300 of 301 documents are already past this time and would be removed.', 'Create and remove 300']);
+    await page.click('dialog button.danger');
+    await told(page, 'The TTL index createdAt_1 was created');
+    assert.equal(await indexNames('logins'), '_id_ createdAt_1');
+    await run('admin', { runExpirationPass: 1 });
+    assert.equal((await run('shop', { count: 'logins' })).n, 1);
+  });
+  await check('so do other seconds of a TTL index, and expired documents that move', async () => {
+    await run('shop', { insert: 'logins', documents: dated(7, -30) });
+    await run('shop', { collMod: 'logins', onExpire: { deadLetterTo: 'old' } });
+    await page.page.reload({ waitUntil: 'load' });
+    await go(page, '#/collection/shop/logins');
+    await setSeconds(page, 'TTL index createdAt_1', 10);
+    await inForm(page, 'TTL index createdAt_1');
+    assert.deepEqual(await question(page), ['7 of 8 documents are already past this time and would move to old.', 'Set and move 7']);
+    await page.click('dialog button.danger');
+    await told(page, 'Documents of logins now expire 10 s after the date in createdAt.');
+    await setSeconds(page, 'TTL index createdAt_1', 3600); // longer: nothing to ask
+    await inForm(page, 'TTL index createdAt_1');
+    await told(page, 'Documents of logins now expire 1 h after the date in createdAt.');
+    await enter(page, 'Move expired documents to', 'older');
+    await inForm(page, 'Move expired documents to');
+    await told(page, 'Expired documents of logins move to older from now on.');
+  });
+  await check('so does document TTL', async () => {
+    await run('shop', { insert: 'visits', documents: [{ _id: 1 }, { _id: 2, ttl: -1 }, { _id: 3, ttl: 5000 }] });
+    await run('admin', { testClock: 1, advanceSeconds: 100 });
+    await go(page, '#/collection/shop/visits');
+    await page.page.select('main .forms select', 'default');
+    await setSeconds(page, 'Seconds', 100);
+    await inForm(page, 'Document TTL');
+    assert.deepEqual(await question(page), ['1 of 3 documents is already past this time and would be removed.', 'Set and remove 1']);
+    await cancel(page);
+    assert.equal((await run('shop', { count: 'visits' })).n, 3);
+    await page.page.select('main .forms select', 'own');
+    await inForm(page, 'Document TTL');
+    await told(page, 'a document expires if it has a “ttl” of its own');
+    await page.page.select('main .forms select', 'off');
+    await inForm(page, 'Document TTL');
+    await told(page, 'Document TTL of visits is off.');
+  });
+  await check('so do the seconds of clustered collections and time series', async () => {
+    await run('shop', { create: 'entries', clusteredIndex: { key: { _id: 1 }, unique: true } });
+    await run('shop', { insert: 'entries', documents: [{ _id: at(-7200) }, { _id: at(0) }, { _id: 'text' }] });
+    await run('shop', { create: 'celsius', timeseries: { timeField: 't' } });
+    await run('shop', { insert: 'celsius', documents: [{ t: at(-90000) }, { t: at(-89990) }, { t: at(0) }] });
+    await go(page, '#/collection/shop/entries');
+    await setSeconds(page, 'Keep documents', 3600);
+    await inForm(page, 'Keep documents');
+    assert.deepEqual(await question(page), [
+      '1 of 3 documents is already past this time and would be removed. Only 2 of 3 documents have a date in “_id”. The others would not expire.',
+      'Set and remove 1',
+    ]);
+    await page.click('dialog button.danger');
+    await told(page, 'Documents of entries now expire 1 h after their date.');
+    await inForm(page, 'Keep them for ever');
+    await told(page, 'Documents of entries are kept for ever now.');
+    await go(page, '#/collection/shop/celsius');
+    await setSeconds(page, 'Keep measurements', 3600);
+    await inForm(page, 'Keep measurements');
+    assert.deepEqual(await question(page), ['2 of 3 documents are already past this time and would be removed.', 'Set and remove 2']);
+    await page.click('dialog button.danger');
+    await told(page, 'Measurements of celsius now expire 1 h after their date.');
+  });
+  await check('a field without dates is said in words', async () => {
+    await run('shop', { insert: 'notes', documents: [{ _id: 1, at: at(0) }, { _id: 2, at: '2026-01-01' }, { _id: 3 }] });
+    await go(page, '#/collection/shop/notes');
+    await enter(page, 'New TTL index', 'text');
+    await inForm(page, 'New TTL index');
+    assert.deepEqual(await question(page), ['No document has a date in “text”: nothing would expire.', 'Create anyway']);
+    await cancel(page);
+    await enter(page, 'New TTL index', 'at');
+    await inForm(page, 'New TTL index');
+    assert.deepEqual(await question(page), ['Only 1 of 3 documents has a date in “at”. The others would not expire.', 'Create anyway']);
+    await page.click('dialog button.primary');
+    await told(page, 'The TTL index at_1 was created');
+  });
+  await check('the dialog that creates a TTL index on a collection that is there asks, too', async () => {
+    await run('shop', { insert: 'codes', documents: dated(3, -9000) });
+    await go(page, '#/collections');
+    await press(page, 'Create …');
+    await enter(page, 'Database', 'shop');
+    await enter(page, 'Name', 'codes');
+    await enter(page, 'Field with the date', 'createdAt');
+    await page.page.keyboard.press('Enter');
+    await page.page.waitForFunction(() => document.querySelectorAll('dialog').length === 2);
+    await says(page, 'dialog:last-of-type', '3 of 3 documents are already past this time and would be removed.');
+    await page.click('dialog:last-of-type button.danger');
+    await says(page, 'h1', 'codes');
+    await told(page, 'The TTL index createdAt_1 was created');
+    await page.page.waitForFunction(() => !document.querySelector('dialog'));
+  });
+  await check('of a collection that is too large, the first documents are counted', async () => {
+    const limits = [];
+    const slow = r => {
+      const c = commandOf(r);
+      if (!c?.explainExpiry) return undefined;
+      limits.push(c.limit);
+      return limits.length === 1 ? { ok: 0, code: 50, errmsg: 'operation exceeded time limit' } : { ok: 1, examined: 10000, dated: 0, overdue: 0, complete: false };
+    };
+    await answered(page, slow, async () => {
+      await go(page, '#/collection/shop/notes');
+      await enter(page, 'New TTL index', 'other');
+      await inForm(page, 'New TTL index');
+      assert.deepEqual(await question(page), ['None of the first 10,000 documents has a date in “other”: they would not expire.', 'Create anyway']);
+      assert.deepEqual(limits, [1_000_000, 10_000]);
+      await cancel(page);
+    });
+  });
+  await check('the error of a form stands in this form, until it is mended', async () => {
+    await go(page, '#/collection/shop/notes');
+    await page.refused([200, 400], async () => {
+      await enter(page, 'New TTL index', '$bad');
+      await inForm(page, 'New TTL index');
+      await page.page.waitForSelector('main .forms .note.bad');
+    });
+    assert.ok(await page.page.$('main form.newest > .note.bad'));
+    assert.equal((await alerts(page)).length, 1);
+    await enter(page, 'New TTL index', 'good');
+    assert.deepEqual(await alerts(page), []);
+    page.faults.length = 0;
+  });
+  await check('the list of collections without a policy leads to the form', async () => {
+    await go(page, '#/collections');
+    await page.page.type('main input[type=search]', 'plain17');
+    await page.page.waitForFunction(() => document.querySelectorAll('main tbody tr').length === 11);
+    await page.click('a[aria-label="Set a policy for many.plain17"]');
+    await says(page, 'h1', 'plain17');
+    await page.page.waitForFunction(() => document.activeElement === document.querySelector('form.newest input'));
+    const top = await page.page.$eval('form.newest', e => e.getBoundingClientRect().top);
+    assert.ok(top > 0 && top < 900, `the form is at ${top} px`);
+    await page.page.evaluate(() => { document.activeElement.blur(); scrollTo(0, 0); });
+    await press(page, 'Set a policy …');
+    await page.page.waitForFunction(() => document.activeElement === document.querySelector('form.newest input'));
+    await page.whole();
+  });
+}
+
 async function forms(page) {
   await check('indexes with their sizes', async () => {
     await go(page, '#/collection/shop/carts');
@@ -392,12 +690,18 @@ async function forms(page) {
       await page.page.keyboard.press('Enter');
       await says(page, 'h1 + p', 'createdAt + 3600 s');
     });
+    await told(page, 'The TTL index createdAt_1 was created: documents of tokens expire 1 h after the date in createdAt.');
+    await page.click('::-p-xpath(//a[.="Show the index"])');
+    await page.page.waitForFunction(() => document.activeElement.innerText === 'Indexes');
+    assert.equal((await page.page.$$('main .note.good')).length, 0); // it was said
+    await go(page, '#/collection/shop/tokens');
     assert.deepEqual(commands.find(c => c.command.createIndexes), {
       db: 'shop',
       command: { createIndexes: 'tokens', indexes: [{ key: { createdAt: 1 }, name: 'createdAt_1', expireAfterSeconds: 3600 }] },
     });
     await says(page, 'main', 'in 1 h');
   });
+  await policies(page);
   await check('document TTL by a form that shows its command', async () => {
     await go(page, '#/collection/many/plain0');
     await page.page.select('main .forms select', 'default');
@@ -405,6 +709,7 @@ async function forms(page) {
     await press(page, 'Set');
     await says(page, 'h1 + p', '3600 s after the last write');
     await says(page, 'main', 'Documents, soonest first');
+    await told(page, 'Document TTL of plain0 is on: documents expire 1 h after their last write.');
   });
   await check('a queue, and collections that expire, by a dialog that shows its command', async () => {
     await go(page, '#/queues');
@@ -478,6 +783,8 @@ async function main() {
     await run('admin', { testClock: 1, set: at(0), freeze: true });
     await fill();
     await overview(page);
+    await long(page);
+    await page.page.setViewport({ width: 1440, height: 900 });
     await list(page);
     await filters(page);
     await others(page);

@@ -42,7 +42,10 @@ async function traced(page, act) {
   } finally {
     const { traceEvents: all } = JSON.parse(Buffer.from(await page.page.tracing.stop()).toString());
     const thread = e => `${e.pid}/${e.tid}`,
-      pages = new Set(all.filter(e => e.name === 'thread_name' && e.args.name === 'CrRendererMain').map(thread));
+      frames = all.flatMap(e => e.args?.data?.frames ?? (e.args?.data?.processId ? [e.args.data] : [])),
+      own = new Set([...frames.filter(f => f.url?.startsWith(site)).map(f => f.processId), ...all.filter(e => e.args?.data?.url?.startsWith(site)).map(e => e.pid)]),
+      main = e => e.name === 'thread_name' && e.args.name === 'CrRendererMain' && own.has(e.pid), // the browser has pages of its own
+      pages = new Set(all.filter(main).map(thread));
     longest = Math.max(0, ...all.filter(e => e.name === 'RunTask' && pages.has(thread(e))).map(e => (e.tdur ?? 0) / 1000));
     tasks = all.filter(e => e.name === 'RunTask' && e.tdur !== undefined && pages.has(thread(e))).length;
   }
@@ -92,7 +95,7 @@ async function main() {
         await go('#/collections');
         await says(page, 'main', '200 collections');
         await press(page, 'Next');
-        await says(page, 'main', '101 to 200');
+        await says(page, 'main', '51 to 100');
       });
       await step(`${at}collection`, async () => {
         await go('#/collection/load/events');
@@ -125,6 +128,15 @@ async function main() {
         await page.page.waitForFunction(() =>
           [...document.querySelectorAll('.query .bad')].some(e => e.innerText.includes('No index helps')) ||
           document.querySelector('main .documents td:nth-child(3)')?.innerText === '976');
+      });
+      await step(`${at}what a TTL index would remove`, async () => {
+        await page.page.evaluate(() => {
+          const [field] = document.querySelectorAll('form.newest input');
+          field.value = 'total';
+          document.querySelector('form.newest button').click();
+        });
+        await says(page, 'dialog', 'No document has a date in “total”');
+        await page.click('::-p-xpath(//dialog//button[.="Cancel"])');
       });
       await step(`${at}clear`, async () => {
         await press(page, 'Clear');

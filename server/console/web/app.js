@@ -1,7 +1,7 @@
 // The frame: which page is shown, the session, and the colours.
-import { el, fill, state, post, greet, token, failure, button, admin, ms, say } from './lib.js';
+import { el, fill, state, post, greet, token, failure, button, admin, ms } from './lib.js';
 import { overview } from './overview.js';
-import { collection } from './collection.js';
+import { collection, policy, indexes } from './collection.js';
 import { withoutPolicy } from './collections.js';
 import { queues } from './queues.js';
 import { queue } from './queue.js';
@@ -14,6 +14,8 @@ import { also } from './outlook.js';
 const pages = {
   '': overview,
   collection,
+  policy,
+  indexes,
   collections: withoutPolicy,
   queues,
   queue,
@@ -23,7 +25,14 @@ const pages = {
   try: tryIt,
 };
 // The pages that belong to a link though it does not name them.
-const within = { queue: 'queues', moved: 'live', collection: '', collections: '' };
+const within = {
+  queue: 'queues',
+  moved: 'live',
+  collection: '',
+  policy: '',
+  indexes: '',
+  collections: '',
+};
 const links = [
   ['', 'Overview'],
   ['queues', 'Queues'],
@@ -94,6 +103,20 @@ function login() {
   user.focus();
 }
 
+// told is what the last page had to tell.
+function told() {
+  const text = state.told;
+  state.told = undefined;
+  return text && el('p', { class: 'note good', role: 'status' }, text);
+}
+
+// land goes to the part of the page that the address names.
+function land() {
+  const part = main.querySelector('[data-land]');
+  part?.focus({ preventScroll: true });
+  part?.closest('form, section').scrollIntoView({ block: 'center' });
+}
+
 // show shows the page that the address names.
 async function show() {
   const [name, ...args] = location.hash.replace(/^#\/?/, '').split('/').map(decodeURIComponent);
@@ -121,7 +144,9 @@ async function show() {
   document.title = `${links.find(l => l[0] === name)?.[1] ?? args.slice(0, 2).join('.')} · DuskDB`;
   try {
     const content = await (pages[name] ?? overview)(...args);
-    if (state.page === page) fill(main, ...[content].flat());
+    if (state.page !== page) return;
+    fill(main, told(), ...[content].flat());
+    land();
   } catch (e) {
     if (state.page === page) fill(main, failure(e), button('Try again', show));
   }
@@ -145,5 +170,4 @@ try {
   await show();
 } catch (e) {
   fill(main, failure(e));
-  say(e.message);
 }

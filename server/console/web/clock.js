@@ -184,14 +184,16 @@ export function clockBar() {
   const update = async () => {
     await refresh();
   };
+  let broken = ''; // the error that is shown until an update succeeds
   watch(async (f, error) => {
     if (Number(slider.value)) return; // what is foreseen stays until the slider is let go
     try {
       if (error) throw error;
       draw(f);
       show(await admin({ testClock: 1 }));
+      if (result.textContent === broken) result.textContent = '';
     } catch (e) {
-      result.textContent = e.message;
+      result.textContent = broken = e.message;
     }
   });
   addEventListener('horizon', () => {

@@ -1,17 +1,23 @@
 // Forms that show the command that they send.
-import { el, run, button } from './lib.js';
+import { el, run, button, mended } from './lib.js';
 import { line } from './shell.js';
+import { confirmed } from './check.js';
 
 // commandForm makes a form on a database. fields are [label, input]; command makes the command
-// of what they hold; done is called when it has succeeded.
-export function commandForm({ db, fields, text, command, done }) {
+// of what they hold; policy, the policy that it sets, whose effects are asked before; done is
+// called when it has succeeded.
+export function commandForm({ db, fields, text, command, policy, done }) {
   const shown = el('code', { class: 'sends', 'aria-live': 'polite' }),
     draw = () => {
       shown.textContent = statement(typeof db === 'function' ? db() : db, command());
     };
+  const changed = () => {
+    draw();
+    mended(form);
+  };
   const form = el(
     'form',
-    { class: 'command', onsubmit: e => e.preventDefault(), oninput: draw, onchange: draw },
+    { class: 'command', onsubmit: e => e.preventDefault(), oninput: changed, onchange: changed },
     el(
       'div',
       { class: 'row inputs' },
@@ -21,9 +27,10 @@ export function commandForm({ db, fields, text, command, done }) {
         async () => {
           if (!form.reportValidity()) return;
           const on = typeof db === 'function' ? db() : db,
-            c = command();
-          await run(on, c);
-          await done(on, c);
+            c = command(),
+            sets = policy?.();
+          const send = async () => done(on, await run(on, c));
+          await (sets ? confirmed(on, sets, text, send) : send());
         },
         { type: 'submit' },
       ),

@@ -1,7 +1,7 @@
 // The dialog that creates a collection in which something expires, or a queue.
-import { el, fill, button, path } from './lib.js';
+import { el, fill, button, path, tell } from './lib.js';
 import { commandForm, secondsInput, nameInput, choice } from './command.js';
-import { ttlIndex } from './policies.js';
+import { ttlIndex, ttlPolicy, ttlIndexIs } from './policies.js';
 import { mayAnywhere } from './rights.js';
 
 const kinds = [
@@ -42,14 +42,16 @@ function open(kind) {
 function form(kind, dialog) {
   const db = nameInput('test', 'database'),
     name = nameInput('', kind === 'queue' ? 'jobs' : 'carts'),
-    { fields, command } = settings[kind](name);
+    { fields, command, policy, told } = settings[kind](name);
   return commandForm({
     db: () => db.value || '…',
     fields: [['Database', db], ['Name', name], ...fields],
     text: 'Create',
     command,
-    done(on) {
+    policy,
+    done(on, reply) {
       dialog.close();
+      told(on, reply);
       location.hash = path(kind === 'queue' ? 'queue' : 'collection', on, name.value);
     },
   });
@@ -66,6 +68,8 @@ const settings = {
         ['Seconds after it', s],
       ],
       command: () => ttlIndex(name.value || '…', field.value || '…', Number(s.value)),
+      policy: () => ({ collection: name.value, ...ttlPolicy(field.value, Number(s.value)) }),
+      told: (db, reply) => ttlIndexIs(db, name.value, field.value, Number(s.value), reply),
     };
   },
   documentTtl(name) {
@@ -73,6 +77,7 @@ const settings = {
     return {
       fields: [['Seconds after the last write', s]],
       command: () => ({ create: name.value || '…', documentTtl: { default: Number(s.value) } }),
+      told: () => tell(`The collection ${name.value} was created.`),
     };
   },
   queue(name) {
@@ -93,6 +98,7 @@ const settings = {
         ['Sessions', sessions],
       ],
       command: () => ({ create: name.value || '…', messageQueue: options() }),
+      told: () => tell(`The queue ${name.value} was created.`),
     };
   },
 };

@@ -9,6 +9,7 @@ const reach = 10_000; // documents that pages lead to; a filter finds the others
 const named = 1000; // documents that the forecast names, at most
 const small = 2000; // documents that are sorted by their expiry without a filter, at most
 const patience = 5000; // ms that a search may take
+const sortTooLarge = 292; // the code of an error
 
 const remembered = new Map(); // what was asked of the last collections
 const remember = 20;
@@ -55,17 +56,31 @@ export function documents(place) {
       for (const d of page.docs) collect(names, d.doc);
       draw(total, page);
     } catch (e) {
-      if (mine === turn) refuse(e);
+      if (mine === turn) await refuse(e, mine);
     }
   }
   // refuse shows an error: that of a query at the field that has caused it.
-  function refuse(e) {
-    changed(list, e.message);
+  async function refuse(e, mine) {
+    if (e.code === undefined || !(query.filter || query.sort)) {
+      changed(list, e.message);
+      told.textContent = '';
+      return fill(list, failure(e));
+    }
+    const { sort: order } = query,
+      is =
+        order && (!query.filter || e.code === sortTooLarge || (await sortFails(db, name, order)));
+    if (mine !== turn) return;
+    blank();
+    (is ? sort : filter).fail(hint(e));
+  }
+  // blank shows nothing until something else is asked: what was found before is no answer to a
+  // question with a mistake in it.
+  function blank() {
+    turn++;
+    query = { failed: true };
+    changed(list, 'nothing');
     told.textContent = '';
-    if (e.code === undefined || !(query.filter || query.sort)) return fill(list, failure(e));
-    query.failed = true;
-    (query.sort && (!query.filter || /sort/i.test(e.message)) ? sort : filter).fail(hint(e));
-    fill(list, empty('Nothing is shown.'));
+    fill(list, empty('Nothing is shown: there is a mistake in the query above.'));
   }
   function draw(total, page) {
     title.textContent = page.order === 'soonest' ? 'Documents, soonest first' : 'Documents';
@@ -86,11 +101,11 @@ export function documents(place) {
   async function search() {
     const f = filter.read(),
       s = sort.read();
-    if (f === false || s === false) return;
+    if (f === false || s === false) return blank();
     const mine = { filter: f?.size ? f : undefined, sort: s?.size ? s : undefined };
     query = mine;
     await go({ filter: filter.input.value, sort: sort.input.value, at: 0 });
-    if (!mine.filter || mine.failed) return;
+    if (!mine.filter || query !== mine) return;
     mine.found = await matches(db, name, mine.filter).catch(() => undefined);
     if (query === mine) await update();
   }
@@ -189,6 +204,14 @@ function turning({ at }, page, go) {
 // matches counts the documents that a filter finds, as far as pages lead.
 const matches = async (db, name, query) =>
   num((await run(db, { count: name, query, limit: reach + 1, maxTimeMS: patience })).n);
+
+// sortFails reports whether it is the order of a query that the server refuses: it is asked for
+// the order of nothing.
+const sortFails = (db, name, sort) =>
+  run(db, { find: name, filter: { $alwaysFalse: 1 }, sort, limit: 1 }).then(
+    () => false,
+    () => true,
+  );
 
 const hint = e =>
   e.code === 50

@@ -7,7 +7,7 @@ export const indexesOf = async (db, info) =>
   info.type === 'view' ? [] : (await run(db, { listIndexes: info.name })).cursor.firstBatch;
 
 // indexList is the table of the indexes. Who may not read the sizes sees none.
-export async function indexList(db, info, indexes) {
+export async function indexList({ db, info, indexes, part }) {
   const stats = await run(db, { collStats: info.name }).catch(() => ({})),
     sizes = stats.indexSizes ?? {};
   const rows = indexes.map(i => [
@@ -19,7 +19,7 @@ export async function indexList(db, info, indexes) {
   return el(
     'section',
     { class: 'card' },
-    el('h2', {}, 'Indexes'),
+    el('h2', part === 'indexes' ? { tabindex: -1, 'data-land': true } : {}, 'Indexes'),
     table(['Name', 'Keys', 'Properties', { name: 'Size', num: true }], rows, 'Indexes'),
     stats.size !== undefined &&
       el(

@@ -116,7 +116,9 @@ export function ms(v) {
 }
 export const date = t => ({ $date: { $numberLong: String(Math.round(t)) } });
 export const num = v => Number(v?.$numberLong ?? v ?? 0);
-export const count = n => num(n).toLocaleString('en');
+// count groups the digits of a whole number. The browser's own formats take tens of milliseconds
+// to load.
+export const count = n => String(num(n)).replace(/\B(?=(\d{3})+$)/g, ',');
 export const plural = (n, one, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`;
 export function iso(t) {
   return t === undefined || Number.isNaN(t)
@@ -200,8 +202,16 @@ export const chip = (policy, extra, word = families[policy] ?? policy) =>
 // removes reports whether the events of a policy remove something; ends of locks do not.
 export const removes = p => p.lane !== 'lock' && p.lane !== 'schedule';
 
+// say has a text read out. It is gone with the next action.
 export function say(text) {
   document.getElementById('live').textContent = text;
+}
+for (const event of ['pointerdown', 'keydown', 'hashchange'])
+  addEventListener(event, () => say(''), true);
+
+// tell shows a text, and where it leads to, at the top of the page that comes next.
+export function tell(...text) {
+  state.told = text;
 }
 export const failure = e => el('p', { class: 'note bad', role: 'alert' }, e.message);
 export const empty = (...text) => el('div', { class: 'empty' }, ...text);
@@ -256,15 +266,15 @@ export function button(text, act, props = {}) {
   const b = el('button', { type: 'button', ...props }, text);
   b.addEventListener('click', async () => {
     if (b.ariaDisabled) return;
-    const box = b.closest('.card, dialog, .clock, main'), // the action may draw the button anew
+    const box = b.closest('form.command, .card, dialog, .clock, main'), // the action may draw the button anew
       focused = document.activeElement === b;
     b.ariaDisabled = 'true';
-    box.querySelector(':scope > .note.bad')?.remove();
+    mended(box);
     try {
       await act(b);
     } catch (e) {
-      say(e.message);
-      box.append(failure(e));
+      mended(box);
+      box.append(failure(e)); // an alert: it is read out
     } finally {
       b.ariaDisabled = null;
       if (focused && document.activeElement === document.body) goOn();
@@ -272,6 +282,9 @@ export function button(text, act, props = {}) {
   });
   return b;
 }
+// mended takes away the error of the last action in a box.
+export const mended = box => box.querySelector(':scope > .note.bad')?.remove();
+
 // goOn gives the focus to what is near a control that is gone.
 function goOn() {
   const near = document.querySelector('main [role=tab][aria-selected=true]');
@@ -296,7 +309,8 @@ export function ask(title, content, okText, ok, danger) {
       'div',
       { class: 'row' },
       go,
-      button('Cancel', () => d.close()),
+      // A second press of Enter must not delete anything.
+      button('Cancel', () => d.close(), { autofocus: danger }),
     ),
   );
   d.addEventListener('close', () => d.remove());
@@ -345,6 +359,13 @@ export function tabs(label, names, current, choose) {
 
 // breathe lets the browser do something else: a long reply was read, and is now drawn.
 export const breathe = () => new Promise(done => setTimeout(done));
+
+// drawn waits until the page has been drawn; a page behind another is not.
+export const drawn = () =>
+  new Promise(done => {
+    requestAnimationFrame(() => setTimeout(done));
+    setTimeout(done, 100);
+  });
 
 // pause is how long to wait after an update: a server with very many collections is asked less often.
 export const pause = (millis, begin) => Math.max(millis, 10 * (performance.now() - begin));

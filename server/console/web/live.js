@@ -7,6 +7,7 @@ import {
   span,
   iso,
   num,
+  count,
   chip,
   short,
   path,
@@ -70,11 +71,8 @@ export async function live() {
     list.prepend(...waiting.reverse().map(x => (x.leftOut ? gap(x.leftOut) : event(x))));
     waiting = [];
     while (list.children.length > most) list.lastChild.remove();
-    note.textContent = `${total.toLocaleString('en')} since this page was opened`;
-    fill(
-      totals,
-      ...Object.entries(sums).map(([policy, n]) => chip(policy, n.toLocaleString('en'))),
-    );
+    note.textContent = `${count(total)} since this page was opened`;
+    fill(totals, ...Object.entries(sums).map(([policy, n]) => chip(policy, count(n))));
     performance.measure('live', { start: begin });
   };
   const pause = button('Pause', () => {

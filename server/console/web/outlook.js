@@ -70,7 +70,10 @@ async function ask() {
       outlook.last = f;
       state.now = ms(f.now);
     }
-    for (const fn of [...watchers]) fn(f, error);
+    for (const fn of [...watchers]) {
+      if (watchers.has(fn)) fn(f, error);
+      await breathe();
+    }
   } while (again);
 }
 

@@ -31,18 +31,19 @@ export async function overview() {
   const page = state.page,
     list = collections();
   also(list.wanted());
-  let ready;
-  const first = new Promise(done => {
-    ready = done;
-  });
+  const first = Promise.withResolvers();
   const stats = el('div', { class: 'grid' }),
     health = el('section', { class: 'card', hidden: true }),
     chart = timeline(parts),
     legend = el('div', { class: 'legend' });
   const leave = watch(async (f, error) => {
     if (state.page !== page) return leave();
-    ready(error ? Promise.reject(error) : f);
-    if (error) return fill(stats, failure(error));
+    if (error) {
+      first.reject(error);
+      changed(stats, error.message);
+      return fill(stats, failure(error));
+    }
+    first.resolve(f);
     draw(f);
     const status = await admin({ serverStatus: 1, metrics: 0 }).catch(() => undefined);
     if (status && state.page === page) condition(health, status);
@@ -76,7 +77,7 @@ export async function overview() {
     performance.measure('overview', { start: begin });
   };
   refresh();
-  const { totals } = await first;
+  const { totals } = await first.promise;
   if (!num(totals.collections) && !num(totals.without)) return tryIt(true);
   return [
     el(

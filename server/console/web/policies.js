@@ -1,5 +1,5 @@
 // The policies of a collection: what they are, and forms that change them.
-import { el, num, chip, short } from './lib.js';
+import { el, num, chip, short, span, path, tell } from './lib.js';
 import { commandForm, secondsInput, nameInput, choice } from './command.js';
 
 const isTTL = i => i.expireAfterSeconds !== undefined && !i.clustered && i.name !== '_ts_1';
@@ -65,25 +65,61 @@ export function forms(place, rights) {
   return out;
 }
 
-const again = () => dispatchEvent(new HashChangeEvent('hashchange'));
-const form = (place, fields, text, command) =>
-  commandForm({ db: place.db, fields, text, command, done: again });
+// A form of a place. told says what it has done, from the command and its reply.
+function form(place, fields, text, command, { policy, told }) {
+  const { db, name, info } = place,
+    to = info.options.onExpire?.deadLetterTo;
+  return commandForm({
+    db,
+    fields,
+    text,
+    command,
+    policy: () => {
+      const p = policy?.();
+      return p && { collection: name, to, ...p };
+    },
+    done(_, reply) {
+      told(reply);
+      reopen(path('collection', db, name));
+    },
+  });
+}
+
+// reopen shows a page, also if it is the present one.
+function reopen(hash) {
+  if (location.hash === hash) dispatchEvent(new HashChangeEvent('hashchange'));
+  else location.hash = hash;
+}
+
+const later = s => (s ? `${span(s * 1000)} after` : 'at');
 
 function ofCollection(place) {
   const { name, info } = place,
     o = info.options,
     s = secondsInput(num(o.expireAfterSeconds ?? 86400)),
+    what = o.timeseries ? 'Measurements' : 'Documents',
     label = o.timeseries
       ? 'Keep measurements for (seconds)'
       : 'Keep documents after the date in _id for (seconds)';
-  const change = form(place, [[label, s]], 'Set', () => ({
-    collMod: name,
-    expireAfterSeconds: Number(s.value),
-  }));
+  const change = form(
+    place,
+    [[label, s]],
+    'Set',
+    () => ({ collMod: name, expireAfterSeconds: Number(s.value) }),
+    {
+      policy: () => ({
+        policy: { expireAfterSeconds: Number(s.value) },
+        field: o.timeseries ? undefined : '_id',
+      }),
+      told: () => tell(`${what} of ${name} now expire ${later(Number(s.value))} their date.`),
+    },
+  );
   if (o.expireAfterSeconds === undefined) return [change];
   return [
     change,
-    form(place, [], 'Keep them for ever', () => ({ collMod: name, expireAfterSeconds: 'off' })),
+    form(place, [], 'Keep them for ever', () => ({ collMod: name, expireAfterSeconds: 'off' }), {
+      told: () => tell(`${what} of ${name} are kept for ever now.`),
+    }),
   ];
 }
 
@@ -101,6 +137,7 @@ function ofDocuments(place) {
       now,
     ),
     s = secondsInput(now === 'default' ? num(o.default) : 3600);
+  s.min = 1;
   s.hidden = now !== 'default';
   const value = () =>
     how.value === 'off' ? 'off' : { default: how.value === 'own' ? -1 : Number(s.value) };
@@ -112,25 +149,59 @@ function ofDocuments(place) {
     ],
     'Set',
     () => ({ collMod: name, documentTtl: value() }),
+    {
+      policy: () => how.value !== 'off' && { policy: { documentTtl: value() } },
+      told: () => tell(documentTtlIs(name, value())),
+    },
   );
   how.addEventListener('change', () => {
-    s.hidden = s.closest('label').hidden = how.value !== 'default';
+    s.hidden = s.disabled = s.closest('label').hidden = how.value !== 'default';
   });
+  s.disabled = s.hidden;
   return f;
 }
 
+// documentTtlIs says what document TTL does now.
+const documentTtlIs = (name, value) =>
+  value === 'off'
+    ? `Document TTL of ${name} is off.`
+    : value.default < 0
+      ? `Document TTL of ${name} is on: a document expires if it has a “ttl” of its own.`
+      : `Document TTL of ${name} is on: documents expire ${later(value.default)} their last write.`;
+
 function ofIndex(place, i) {
-  const s = secondsInput(num(i.expireAfterSeconds));
-  return form(place, [[`TTL index ${i.name} (seconds)`, s]], 'Set', () => ({
-    collMod: place.name,
-    index: { name: i.name, expireAfterSeconds: Number(s.value) },
-  }));
+  const s = secondsInput(num(i.expireAfterSeconds)),
+    [field] = Object.keys(i.key);
+  return form(
+    place,
+    [[`TTL index ${i.name} (seconds)`, s]],
+    'Set',
+    () => ({
+      collMod: place.name,
+      index: { name: i.name, expireAfterSeconds: Number(s.value) },
+    }),
+    {
+      policy: () => ({
+        policy: {
+          key: i.key,
+          name: i.name,
+          partialFilterExpression: i.partialFilterExpression,
+          expireAfterSeconds: Number(s.value),
+        },
+        field: i.partialFilterExpression || place.info.options.timeseries ? undefined : field,
+      }),
+      told: () =>
+        tell(
+          `Documents of ${place.name} now expire ${later(Number(s.value))} the date in ${field}.`,
+        ),
+    },
+  );
 }
 
 function newIndex(place) {
   const field = nameInput('', 'createdAt'),
     s = secondsInput();
-  return form(
+  const f = form(
     place,
     [
       ['New TTL index on the date in', field],
@@ -138,7 +209,13 @@ function newIndex(place) {
     ],
     'Create',
     () => ttlIndex(place.name, field.value || '…', Number(s.value)),
+    {
+      policy: () => ttlPolicy(field.value, Number(s.value)),
+      told: reply => ttlIndexIs(place.db, place.name, field.value, Number(s.value), reply),
+    },
   );
+  f.classList.add('newest');
+  return f;
 }
 
 // ttlIndex is the command that creates a TTL index.
@@ -147,6 +224,22 @@ export const ttlIndex = (name, field, expireAfterSeconds) => ({
   indexes: [{ key: { [field]: 1 }, name: `${field}_1`, expireAfterSeconds }],
 });
 
+// ttlPolicy is the policy of a TTL index that is not there yet.
+export const ttlPolicy = (field, expireAfterSeconds) => ({
+  policy: ttlIndex('', field, expireAfterSeconds).indexes[0],
+  field,
+});
+
+// ttlIndexIs tells that a TTL index was created, and leads to it.
+export function ttlIndexIs(db, name, field, seconds, reply) {
+  const is =
+    num(reply.numIndexesAfter) > num(reply.numIndexesBefore) ? 'was created' : 'is there already';
+  tell(
+    `The TTL index ${field}_1 ${is}: documents of ${name} expire ${later(seconds)} the date in ${field}. `,
+    el('a', { href: path('indexes', db, name) }, 'Show the index'),
+  );
+}
+
 function destination(place) {
   const { name, info } = place,
     to = el('input', {
@@ -154,8 +247,16 @@ function destination(place) {
       placeholder: 'delete them',
       spellcheck: 'false',
     });
-  return form(place, [['Move expired documents to', to]], 'Set', () => ({
-    collMod: name,
-    onExpire: to.value ? { deadLetterTo: to.value } : 'off',
-  }));
+  return form(
+    place,
+    [['Move expired documents to', to]],
+    'Set',
+    () => ({ collMod: name, onExpire: to.value ? { deadLetterTo: to.value } : 'off' }),
+    {
+      told: () =>
+        tell(
+          `Expired documents of ${name} ${to.value ? `move to ${to.value}` : 'are deleted'} from now on.`,
+        ),
+    },
+  );
 }

@@ -139,7 +139,7 @@ function completion(input, list, names) {
         : known.filter(n => n.toLowerCase().startsWith(low) && n !== word).slice(0, offered);
     chosen = -1;
     draw();
-    if (found.length) say(`${found.length} names, the arrows choose one`);
+    say(found.length ? `${found.length} names, the arrows choose one` : '');
   };
   const take = i => {
     const at = input.selectionStart,
