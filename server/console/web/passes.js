@@ -269,8 +269,8 @@ const kinds = {
   clustered: families.clustered,
   timeseriesBuckets: 'buckets of time series',
   documentTtl: families.documentTtl,
-  messagesDropped: 'messages dropped',
-  messagesDeadLettered: 'messages dead-lettered',
+  messagesDropped: 'dropped from queues',
+  messagesDeadLettered: 'dead-lettered',
   queuesDropped: 'queues deleted',
 };
 const kindsOf = d =>
