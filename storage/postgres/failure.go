@@ -14,7 +14,7 @@ import (
 // failure is an error of the database that is no business of clients: its text names files and
 // tables, and may quote keys. The log has it.
 type failure struct {
-	cause *pgconn.PgError
+	cause error
 	kind  error // an error of the contract or the system; may be nil
 	text  string
 }
@@ -32,10 +32,10 @@ func (f *failure) Unwrap() []error {
 // ForClients is what clients get to read.
 func (f *failure) ForClients() string { return f.text }
 
-// failed makes an error of the database one that clients may see, and logs it, unless the server
-// is about to start: then the error is shown itself.
-func (s *store) failed(cause *pgconn.PgError) error {
-	f := &failure{cause: cause}
+// failed makes an error that the database has caused one that clients may see, and logs it, unless
+// the server is about to start: then the error is shown itself.
+func (s *store) failed(err error, cause *pgconn.PgError) error {
+	f := &failure{cause: err}
 	switch code := "(SQLSTATE " + cause.Code + ")"; cause.Code {
 	case "53100":
 		f.kind, f.text = syscall.ENOSPC, "the disk of the database is full"
@@ -45,7 +45,7 @@ func (s *store) failed(cause *pgconn.PgError) error {
 		f.text = "the database has refused a statement " + code
 	}
 	if s.members.sent.Load() > 0 && s.failures.isNew(cause.Code, clock.System().Now()) {
-		s.opts.Logger("storage: %s: %v", f.text, cause)
+		s.opts.Logger("storage: %s: %v", f.text, err)
 	}
 	return f
 }

@@ -216,11 +216,11 @@ func (s *store) explain(ctx context.Context, err error) error {
 		case pe.Code == "40001", pe.Code == "40P01":
 			return fmt.Errorf("%w: %w", kvshared.ErrAgain, err)
 		case pe.Code == "53100":
-			return s.failed(pe)
+			return s.failed(err, pe)
 		case class == "53", class == "57", pe.Code == "25006": // want of resources, somebody's intervention
 			return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 		}
-		return s.failed(pe)
+		return s.failed(err, pe)
 	case errors.As(err, &broken), errors.As(err, &connect):
 		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 	}
