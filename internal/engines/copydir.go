@@ -27,21 +27,25 @@ const (
 // UnfinishedError reports a directory into which data were being copied.
 type UnfinishedError struct {
 	Dir string
-	By  string // the command
+	By  string // the command, "" if it ended before it said so
 }
 
 // Error says how to go on.
 func (e *UnfinishedError) Error() string {
+	if e.By == "" {
+		return fmt.Sprintf("%s has an unfinished copy or restore (%s), of which nothing is known: run that command once more, or remove the directory", e.Dir, unfinishedName)
+	}
 	return fmt.Sprintf("%s has an unfinished %s (%s): run \"duskdb %s\" into it once more, which starts over, or remove the directory", e.Dir, e.By, unfinishedName, e.By)
 }
 
-// markedBy is the command that has marked a directory as unfinished.
+// markedBy is the command that has marked a directory as unfinished; "" if it ended before it wrote
+// its name, or while that cannot be read.
 func markedBy(dir string) string {
 	text, err := os.ReadFile(filepath.Join(dir, unfinishedName)) // on some systems not while the command runs
-	if by := strings.TrimSpace(string(text)); err == nil && by == restoring {
+	if by := strings.TrimSpace(string(text)); err == nil && (by == copying || by == restoring) {
 		return by
 	}
-	return copying
+	return ""
 }
 
 // errCopying reports that another process copies into a directory.

@@ -61,7 +61,8 @@ func TestRefusedDirectories(t *testing.T) {
 		{"newer format", map[string]string{"duskdb.bunt": "duskdb-bunt-9\n"}, []string{"format 9", "newer version of DuskDB"}},
 		{"other engine", map[string]string{"duskdb.pebble": "duskdb-pebble-2\n"}, []string{"storage engine pebble (duskdb.pebble)", "--storageEngine pebble", "duskdb copy pebble:"}},
 		{"unfinished restore", map[string]string{"duskdb.copying": "restore\n", "duskdb.bunt": ""}, []string{"unfinished restore", "duskdb restore"}},
-		{"unfinished copy", map[string]string{"duskdb.copying": "", "duskdb.bunt": ""}, []string{"unfinished copy", "duskdb copy"}},
+		{"unfinished copy", map[string]string{"duskdb.copying": "copy\n", "duskdb.bunt": ""}, []string{"unfinished copy", "duskdb copy"}},
+		{"unfinished copy or restore", map[string]string{"duskdb.copying": "", "duskdb.bunt": ""}, []string{"unfinished copy or restore", "once more"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
