@@ -216,3 +216,27 @@ func TestCallBudgetOfIdlePass(t *testing.T) {
 		t.Errorf("one after a write to one collection: calls are\n%s\nwant\n%s", changed, want)
 	}
 }
+
+// TestSmallBatches: a getMore reads in proportion to its batch, however much the cursor has left.
+func TestSmallBatches(t *testing.T) {
+	t.Parallel()
+	h := newCounting(t)
+	h.fill()
+	for _, find := range []string{`{find: "c", batchSize: 0}`, `{find: "c", filter: {b: {$gte: 0}}, hint: "b_1", batchSize: 0}`} {
+		id := h.OK(find).Lookup("cursor").Doc().Lookup("id").Int64()
+		const batches = 100
+		read := 0
+		for name, n := range h.during(func() {
+			for range batches {
+				h.OK(fmt.Sprintf(`{getMore: {$numberLong: "%d"}, collection: "c", batchSize: 1}`, id))
+			}
+		}) {
+			if strings.HasSuffix(name, "rows") {
+				read += n
+			}
+		}
+		if read < batches || read > 64*batches {
+			t.Errorf("%s: %d rows read for %d batches of one document", find, read, batches)
+		}
+	}
+}

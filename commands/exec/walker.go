@@ -65,9 +65,11 @@ func (w *walker) restart(kr storage.KeyRange) {
 	clear(w.seen)
 }
 
-// goBack moves back to behind the record of the chunk that was returned last.
+// goBack moves back to behind the record of the chunk that was returned last. If little of the
+// chunk was wanted, the next one is small again.
 func (w *walker) goBack() {
 	c := w.out
+	w.size = max(min(w.size, 2*c.next), min(w.size, FirstChunk))
 	left := c.records[c.next:]
 	for i := range left {
 		delete(w.seen, left[i].ID)
