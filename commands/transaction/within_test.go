@@ -3,6 +3,7 @@ package transaction_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -28,7 +29,8 @@ type slowReads struct {
 	most int
 	open int // snapshot transactions, of which there may be most
 
-	linger time.Duration
+	linger  time.Duration
+	ageless bool // snapshots do not end by their age
 
 	away atomic.Bool // snapshot transactions cannot begin before their context ends
 }
@@ -52,6 +54,9 @@ func (e *slowReads) Snapshots() storage.SnapshotLimits {
 		limits.Max = e.most
 	}
 	limits.Linger = e.linger
+	if e.ageless {
+		limits.MaxAge = math.MaxInt64
+	}
 	return limits
 }
 
@@ -252,7 +257,7 @@ func TestSnapshotsThatAreLeft(t *testing.T) {
 // at everything.
 func TestSnapshotsThatAreLeftEnd(t *testing.T) {
 	h, e := newSlow(t)
-	e.linger = time.Second
+	e.linger, e.ageless = time.Second, true // the clock may run far ahead of the goroutine that forgets
 	list, real := &h.Svc.Snapshots, clock.NewManual(harness.TestStart)
 	h.Svc.Real = real
 	held := func() int {
