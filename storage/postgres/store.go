@@ -217,7 +217,9 @@ func (s *store) explain(ctx context.Context, err error) error {
 			return fmt.Errorf("%w: %w", kvshared.ErrAgain, err)
 		case pe.Code == "53100":
 			return s.failed(err, pe)
-		case class == "53", class == "57", pe.Code == "25006": // want of resources, somebody's intervention
+		case class == "53", class == "57", // want of resources, somebody's intervention
+			pe.Code == "25006", // a standby
+			pe.Code == "25P02": // one of these has ended the transaction
 			return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 		}
 		return s.failed(err, pe)
