@@ -30,3 +30,13 @@ func (s *Server) host() string {
 	}
 	return ""
 }
+
+// reachable is an address for clients on this machine: a listener on all interfaces has none that
+// they could use.
+func reachable(addr string) string {
+	a, err := netip.ParseAddrPort(addr)
+	if err != nil || !a.Addr().IsUnspecified() {
+		return addr
+	}
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(int(a.Port())))
+}

@@ -110,7 +110,7 @@ func truth(name, text string) (bool, error) {
 	return on, nil
 }
 
-// listenFlags are the flags that choose a port and an address; of a socket there are none.
+// listenFlags are the flags that choose a port and an address. A socket has neither.
 type listenFlags struct{ port, address string }
 
 // cannotListen is the error of an address on which nothing can be served, with what to do.

@@ -292,16 +292,6 @@ func (s *Server) Addrs() []string {
 	return out
 }
 
-// reachable is an address for clients on this machine: a listener on all interfaces has none that
-// they could use.
-func reachable(addr string) string {
-	host, port, err := net.SplitHostPort(addr)
-	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
-		return net.JoinHostPort("127.0.0.1", port)
-	}
-	return addr
-}
-
 // URI is the connection string of the server.
 func (s *Server) URI() string {
 	uri := "mongodb://" + reachable(s.Addr()) + "/?directConnection=true"

@@ -113,7 +113,7 @@ func (l *loader) expiryState() (s expiryState, err error) {
 	if err != nil {
 		return s, err
 	}
-	s.removed = reply.Lookup("metrics").Doc().Lookup("ttl").Doc().Lookup("deletedDocuments").SafeInt64()
+	s.removed = removedDocs(reply)
 	s.memory = reply.Lookup("mem").Doc().Lookup("resident").SafeInt64()
 	if cluster, ok := reply.Get("cluster"); ok {
 		s.commits = cluster.Doc().Lookup("commits").Doc().Lookup("ops").SafeInt64()

@@ -93,9 +93,14 @@ func buildRemoved(r *request) {
 	r.on = "admin"
 }
 
+// removedDocs is the number of documents that have expired, in a reply to serverStatus.
+func removedDocs(reply value.Doc) int64 {
+	return reply.Lookup("metrics").Doc().Lookup("ttl").Doc().Lookup("deletedDocuments").SafeInt64()
+}
+
 // noteRemoved notes the number of documents that the load has removed.
 func noteRemoved(r *request, reply value.Doc) error {
-	n := reply.Lookup("metrics").Doc().Lookup("ttl").Doc().Lookup("deletedDocuments").Int64()
+	n := removedDocs(reply)
 	if r.expired.first == nil {
 		r.expired.first = &n
 	}

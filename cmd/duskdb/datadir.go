@@ -42,6 +42,6 @@ func (s *serveCmd) checkDir(r *instance) error {
 // tell prints a line that is in the log as well, unless the log is on the same stderr.
 func (r *instance) tell(text string) {
 	if r.file != nil {
-		fmt.Fprintln(os.Stderr, "duskdb: "+text)
+		tell("%s", text)
 	}
 }

@@ -69,7 +69,7 @@ func (w *walker) restart(kr storage.KeyRange) {
 // chunk was wanted, the next one is small again.
 func (w *walker) goBack() {
 	c := w.out
-	w.size = max(min(w.size, 2*c.next), min(w.size, FirstChunk))
+	w.size = min(w.size, max(2*c.next, FirstChunk))
 	left := c.records[c.next:]
 	for i := range left {
 		delete(w.seen, left[i].ID)

@@ -59,18 +59,6 @@ func setAside(dir string, log foundLog, mode os.FileMode) (path string, err erro
 	return path, errors.Join(err, syncDir(dir))
 }
 
-func writeSynced(path string, b []byte, mode os.FileMode) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, mode)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
-}
-
 // asides are the files that are kept, the oldest first.
 func asides(dir string) (paths []string) {
 	entries, _ := os.ReadDir(dir)

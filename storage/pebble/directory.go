@@ -129,21 +129,26 @@ func writeMarker(dir string, mode os.FileMode) error {
 		return err
 	}
 	temp := path + ".new"
-	f, err := os.OpenFile(temp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, mode)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(f, "%s%d\n", formatPrefix, newestFormat)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err := writeSynced(temp, fmt.Appendf(nil, "%s%d\n", formatPrefix, newestFormat), mode); err != nil {
 		return err
 	}
 	if err := os.Rename(temp, path); err != nil {
 		return err
 	}
 	return syncDir(dir)
+}
+
+// writeSynced writes a file, which is on disk when it returns.
+func writeSynced(path string, b []byte, mode os.FileMode) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
 }
 
 func syncDir(dir string) error {

@@ -11,6 +11,9 @@ import (
 	"github.com/duskdb/duskdb/storage"
 )
 
+// diskFull is the code of an error that says so.
+const diskFull = "53100"
+
 // failure is an error of the database that is no business of clients: its text names files and
 // tables, and may quote keys. The log has it.
 type failure struct {
@@ -37,7 +40,7 @@ func (f *failure) ForClients() string { return f.text }
 func (s *store) failed(err error, cause *pgconn.PgError) error {
 	f := &failure{cause: err}
 	switch code := "(SQLSTATE " + cause.Code + ")"; cause.Code {
-	case "53100":
+	case diskFull:
 		f.kind, f.text = syscall.ENOSPC, "the disk of the database is full"
 	case "XX001", "XX002": // of the tables, of an index
 		f.kind, f.text = storage.ErrDamaged, "the database says that the data are damaged "+code

@@ -10,7 +10,7 @@ import (
 	"github.com/duskdb/duskdb/storage/internal/kvshared"
 )
 
-// TestWhatErrorsMean: what drivers repeat is told from the codes of the database.
+// TestWhatErrorsMean: the code of an error of the database decides whether drivers repeat the command.
 func TestWhatErrorsMean(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]error{

@@ -14,13 +14,14 @@ import (
 // noteReadings begins the notification of what sessions do with snapshots.
 const noteReadings = "readings"
 
-// What is told at a time, and in one notification, which has room for 8,000 bytes.
+// The greatest numbers of readings that wait to be told, and of those in one notification, which has
+// room for 8,000 bytes.
 const (
 	maxReadings  = 4096
 	noteReadingN = 200
 )
 
-// tellEvery is how often something is told at most: many sessions may read snapshots.
+// tellEvery is the shortest time between two notifications: many sessions may read snapshots.
 const tellEvery = beat / 10
 
 // readings are what sessions of this server do with numbered snapshots, on the way to the other
@@ -61,7 +62,7 @@ func (l *readings) awaiting(ctx context.Context, now time.Duration) (context.Con
 	return ctx, end
 }
 
-// rest is how long nothing more is told.
+// rest is the time until the next notification may be sent.
 func (l *readings) rest(now time.Duration) time.Duration {
 	if l.told == 0 {
 		return 0

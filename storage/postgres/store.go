@@ -215,9 +215,7 @@ func (s *store) explain(ctx context.Context, err error) error {
 			return fmt.Errorf("%w: somebody outside keeps a lock: %w", storage.ErrUnavailable, err)
 		case pe.Code == "40001", pe.Code == "40P01":
 			return fmt.Errorf("%w: %w", kvshared.ErrAgain, err)
-		case pe.Code == "53100":
-			return s.failed(err, pe)
-		case class == "53", class == "57", // want of resources, somebody's intervention
+		case class == "53" && pe.Code != diskFull, class == "57", // want of resources, somebody's intervention
 			pe.Code == "25006", // a standby
 			pe.Code == "25P02": // one of these has ended the transaction
 			return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)

@@ -34,8 +34,8 @@ func TestRestoreInterrupted(t *testing.T) {
 	}
 }
 
-// cutRestore kills a restore as soon as it has written its name, and returns its target. A restore that was
-// faster is tried again.
+// cutRestore kills a restore as soon as it has written its name, and returns its target. A restore
+// that was faster is tried again.
 func cutRestore(t *testing.T, backup string) (target string) {
 	t.Helper()
 	for range 20 {
