@@ -112,9 +112,10 @@ func TestReceiversLookInTurn(t *testing.T) {
 	for range 100 {
 		runtime.Gosched()
 	}
-	// Each message makes another receiver look. It may do so twice, as its lock will lapse.
-	if polls := store.views.Load() - before; polls > 5 {
-		t.Errorf("%d polls for 2 messages, want at most 5", polls)
+	// Each message makes one or two other receivers look (two, as its lock will lapse), and one
+	// that loses it to another receiver looks again. What matters is that not all of them do.
+	if polls := store.views.Load() - before; polls >= receivers {
+		t.Errorf("%d polls for 2 messages, want fewer than there are receivers", polls)
 	}
 	cancel()
 	for range receivers - 2 {
