@@ -82,9 +82,11 @@ func TestReceiversLookInTurn(t *testing.T) {
 	all := make(chan result, receivers)
 	ctx, cancel := context.WithCancel(e.ctx)
 	defer cancel()
+	var polls [receivers]countingStore
 	for i := range receivers {
+		polls[i].Store = store
 		go func() {
-			docs, err := e.broker.Receive(ctx, store, Request{Ref: ref("q"), Max: 1, Wait: MaxWait}, e.now())
+			docs, err := e.broker.Receive(ctx, &polls[i], Request{Ref: ref("q"), Max: 1, Wait: MaxWait}, e.now())
 			all <- result{docs, err}
 		}()
 		until(2 * int64(i+1)) // it has looked for the queue and for messages
@@ -92,6 +94,10 @@ func TestReceiversLookInTurn(t *testing.T) {
 	e.broker.ChangedElsewhere(e.engine.Stamp) // what has been there before
 	until(2*receivers + 1)
 	before := store.views.Load()
+	var had [receivers]int64
+	for i := range polls {
+		had[i] = polls[i].views.Load()
+	}
 	other := NewBroker(e.clock, e.clock, &e.metrics)
 	if _, err := other.Send(e.ctx, e.store, ref("q"), []value.Doc{value.MustJSON(`{"_id": 1}`), value.MustJSON(`{"_id": 2}`)}, e.now()); err != nil {
 		t.Fatal(err)
@@ -112,10 +118,16 @@ func TestReceiversLookInTurn(t *testing.T) {
 	for range 100 {
 		runtime.Gosched()
 	}
-	// Each message makes one or two other receivers look (two, as its lock will lapse), and one
-	// that loses it to another receiver looks again. What matters is that not all of them do.
-	if polls := store.views.Load() - before; polls >= receivers {
-		t.Errorf("%d polls for 2 messages, want fewer than there are receivers", polls)
+	// Each message makes another receiver look, or two, as its lock will lapse. A receiver may poll
+	// twice: if it is woken again before it polls, or if another one takes the message it has found.
+	looked := 0
+	for i := range polls {
+		if polls[i].views.Load() > had[i] {
+			looked++
+		}
+	}
+	if looked > 5 {
+		t.Errorf("%d receivers have looked for 2 messages, want at most 5", looked)
 	}
 	cancel()
 	for range receivers - 2 {
