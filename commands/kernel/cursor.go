@@ -178,15 +178,16 @@ func (r *Cursors) removeIf(id int64, match func(*Cursor) bool) bool {
 	return true
 }
 
-// Interrupt kills a cursor and ends the getMore that uses it. It holds the lock of the
-// registry meanwhile: without it, the connection might run another command already.
+// Interrupt kills a cursor and ends the getMore that uses it. Both happen under the lock of
+// the registry: otherwise the getMore could remove the cursor first, which would then count
+// as not found, or its connection might run another command already.
 func (r *Cursors) Interrupt(id int64) bool {
-	r.Mu.Lock()
-	if c := r.Open[id]; c != nil && c.interrupt != nil {
-		c.interrupt(errCursorKilled)
-	}
-	r.Mu.Unlock()
-	return r.Kill(id)
+	return r.removeIf(id, func(c *Cursor) bool {
+		if c.interrupt != nil {
+			c.interrupt(errCursorKilled)
+		}
+		return true
+	})
 }
 
 // errCursorKilled is the error of a getMore whose cursor was killed meanwhile.
