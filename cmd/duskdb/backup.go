@@ -95,11 +95,7 @@ func (r *restoreCmd) Run() error {
 		return usageError{fmt.Errorf("--storageEngine must be one of %s but got %q", strings.Join(server.StorageEngines(), ", "), r.Engine)}
 	}
 	if r.From == "-" {
-		done, err := server.RestoreStream(context.Background(), bufio.NewReaderSize(os.Stdin, 1<<20), r.Engine, r.DBPath, func(int64) {})
-		if err == nil {
-			fmt.Printf("%s: %d collections, %d documents, %d bytes of documents\n", r.DBPath, done.Collections, done.Records, done.Bytes)
-		}
-		return err
+		return r.fromStdin()
 	}
 	if info, err := os.Stat(r.From); err != nil {
 		return usageError{err}
@@ -109,6 +105,19 @@ func (r *restoreCmd) Run() error {
 	report, err := server.Restore(r.From, r.DBPath)
 	if report != nil {
 		printReport(os.Stdout, report)
+	}
+	return err
+}
+
+// fromStdin restores a backup that standard input has.
+func (r *restoreCmd) fromStdin() error {
+	in, err := standardInput("a backup")
+	if err != nil {
+		return err
+	}
+	done, err := server.RestoreStream(context.Background(), bufio.NewReaderSize(in, 1<<20), r.Engine, r.DBPath, func(int64) {})
+	if err == nil {
+		fmt.Printf("%s: %d collections, %d documents, %d bytes of documents\n", r.DBPath, done.Collections, done.Records, done.Bytes)
 	}
 	return err
 }

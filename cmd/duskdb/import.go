@@ -194,16 +194,17 @@ func typeOf(file string) string {
 
 // input opens the file that is imported; a dump is a directory, which is read by its name.
 func (i *importCmd) input() (io.ReadCloser, int64, error) {
-	name := i.File
 	switch {
 	case i.Dump != "":
 		return io.NopCloser(strings.NewReader("")), -1, nil
 	case i.Archive == "-":
-		name = ""
+		return open("", "an archive")
 	case i.Archive != "":
-		name = i.Archive
+		return open(i.Archive, "")
+	case i.Type == "bson":
+		return open(i.File, "BSON")
 	}
-	return open(name)
+	return open(i.File, "")
 }
 
 // transfer imports what the flags say.

@@ -66,10 +66,11 @@ func (r *remote) address(db string) (string, error) {
 	return u.String(), nil
 }
 
-// open opens a file and says how large it is; "" is standard input.
-func open(name string) (io.ReadCloser, int64, error) {
+// open opens a file and says how large it is; "" is [standardInput].
+func open(name, bytes string) (io.ReadCloser, int64, error) {
 	if name == "" {
-		return io.NopCloser(os.Stdin), -1, nil
+		in, err := standardInput(bytes)
+		return io.NopCloser(in), -1, err
 	}
 	f, err := os.Open(name)
 	if err != nil {
