@@ -20,8 +20,8 @@ const (
 	superuser        // only who may do everything
 )
 
-// maxDepth limits the nesting of applyOps within applyOps.
-const maxDepth = 10
+// MaxDepth limits the nesting of applyOps within applyOps.
+const MaxDepth = 10
 
 // hasUUID reports whether a field of the document, at its top level, is a UUID.
 func hasUUID(d value.Doc) bool {

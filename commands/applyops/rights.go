@@ -35,7 +35,7 @@ func demands(a *arguments, depth int) (demand demand, err error) {
 			demand = superuser
 		case name == "dropDatabase" && depth > 0:
 			return demand, mongoerr.New(9585500, "dropDatabase is not allowed inside nested applyOps")
-		case name == "applyOps" && depth == maxDepth:
+		case name == "applyOps" && depth == MaxDepth:
 			return demand, mongoerr.New(mongoerr.FailedToParse, "Too many nested applyOps")
 		case name == "applyOps":
 			within, err := a.Nested(e.O)

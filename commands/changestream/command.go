@@ -52,9 +52,9 @@ func namespaceType(description value.Doc) string {
 	return "view"
 }
 
-// describe returns the operationDescription of a command, which also is part
+// Describe returns the operationDescription of a command, which also is part
 // of its token; nil if it has none.
-func describe(o *token.LogOp) value.Doc {
+func Describe(o *token.LogOp) value.Doc {
 	cmd := o.Op.Lookup("o").Doc()
 	rest := cmd.Iter()
 	rest.Next()

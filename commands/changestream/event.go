@@ -36,8 +36,8 @@ func (cs *Stream) make(o *token.LogOp) (e oplog.SharedEvent) {
 	if ok {
 		t.UUID = &uuid
 	}
-	e.Key = documentKey(o.Op)
-	described := describe(o)
+	e.Key = DocumentKey(o.Op)
+	described := Describe(o)
 	t.Identify(o, kind, e.Key, described)
 	e.Token, e.Named = t.Encode(), t
 	b := value.NewBuilder()
@@ -68,9 +68,9 @@ func uuidOf(op value.Doc) (id [16]byte, ok bool) {
 	return id, copy(id[:], data) == len(id)
 }
 
-// documentKey returns the key of the document that an operation is about, nil for
+// DocumentKey returns the key of the document that an operation is about, nil for
 // a command.
-func documentKey(op value.Doc) value.Doc {
+func DocumentKey(op value.Doc) value.Doc {
 	switch op.Lookup("op").Str() {
 	case "i":
 		return value.NewDoc("_id", op.Lookup("o").Doc().Lookup("_id"))

@@ -167,7 +167,7 @@ func (cs *Stream) seek(coll storage.Collection) error {
 	}
 	oldest := clustertime.Of(first.Doc.Lookup("ts"))
 	if cs.from < oldest && first.Doc.Lookup("op").Str() != "n" {
-		return mongoerr.New(mongoerr.ChangeStreamHistoryLost, historyLost).WithPrefix(exec.AggregationFailed(cs.x.Running(), cs.ns))
+		return mongoerr.New(mongoerr.ChangeStreamHistoryLost, HistoryLost).WithPrefix(exec.AggregationFailed(cs.x.Running(), cs.ns))
 	}
 	last, err := newest(coll)
 	if err != nil {
@@ -234,7 +234,7 @@ func (cs *Stream) progress() value.Doc {
 	}
 	left, _ := token.Decode(cs.made)
 	mark := token.Token{TS: left.TS}
-	if t := mark.Encode(); tokenText(t) > tokenText(cs.token) {
+	if t := mark.Encode(); TokenText(t) > TokenText(cs.token) {
 		return t
 	}
 	return cs.token

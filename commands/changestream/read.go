@@ -113,7 +113,7 @@ func (cs *Stream) checkLost(tx storage.Tx, coll storage.Collection) error {
 	}
 	trimmed, err := oplog.Trimmed(tx)
 	if err == nil && trimmed > cs.pos {
-		err = mongoerr.New(mongoerr.ChangeStreamHistoryLost, historyLost)
+		err = mongoerr.New(mongoerr.ChangeStreamHistoryLost, HistoryLost)
 	}
 	return err
 }

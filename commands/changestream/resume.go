@@ -11,9 +11,9 @@ import (
 	"github.com/duskdb/duskdb/value"
 )
 
-// historyLost is the message if the log no longer has the entry that a stream resumes
+// HistoryLost is the message if the log no longer has the entry that a stream resumes
 // after.
-const historyLost = "Resume of change stream was not possible, as the resume point may no longer be in the oplog."
+const HistoryLost = "Resume of change stream was not possible, as the resume point may no longer be in the oplog."
 
 // A stream that resumes after an event checks that it is the same stream: the event must
 // be in the log, and must be the first that comes out of the pipeline. Earlier events are
@@ -29,7 +29,7 @@ type Resumption struct {
 }
 
 func newResumption(t *token.Token, token value.Doc) *Resumption {
-	return &Resumption{at: wholeText(t, token), fragment: t.Fragment, invalidate: t.FromInvalidate}
+	return &Resumption{at: WholeText(t, token), fragment: t.Fragment, invalidate: t.FromInvalidate}
 }
 
 // Check refuses to resume after a fragment with a pipeline that does not split events.
@@ -40,8 +40,8 @@ func (r *Resumption) Check(p *agg.Pipeline) error {
 	return mongoerr.New(mongoerr.ChangeStreamFatalError, "To resume from a split event, the $changeStream pipeline must include a $changeStreamSplitLargeEvent stage")
 }
 
-// tokenText returns the text by which tokens are compared.
-func tokenText(token value.Doc) string { return strings.ToUpper(token.Lookup("_data").Str()) }
+// TokenText returns the text by which tokens are compared.
+func TokenText(token value.Doc) string { return strings.ToUpper(token.Lookup("_data").Str()) }
 
 // exactText returns the text of a client's token as the server writes it. It adds the end
 // marker if it is missing, and removes what follows the marker.
@@ -51,14 +51,14 @@ func exactText(given value.Doc) string {
 		k, err = token.WholeValues(k)
 	}
 	if err != nil { // decodeToken has refused these before
-		return tokenText(given)
+		return TokenText(given)
 	}
 	return strings.ToUpper(hex.EncodeToString(append(k[:len(k):len(k)], token.KeyEnd)))
 }
 
-// wholeText returns the text of an event's token, given the token of the event or of a
+// WholeText returns the text of an event's token, given the token of the event or of a
 // fragment of it.
-func wholeText(t *token.Token, given value.Doc) string {
+func WholeText(t *token.Token, given value.Doc) string {
 	text := exactText(given)
 	if t.Fragment == 0 {
 		return text
@@ -116,7 +116,7 @@ func (cs *Stream) seenBefore(d value.Doc) (bool, error) {
 	switch {
 	case r == nil:
 		return false, nil
-	case tokenText(cs.made) != r.at:
+	case TokenText(cs.made) != r.at:
 		if !r.found {
 			return false, mongoerr.Newf(mongoerr.ChangeStreamFatalError, "cannot resume stream; the resume token was not found. {_data: %s}", cs.made.Lookup("_data"))
 		}

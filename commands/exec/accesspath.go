@@ -40,7 +40,7 @@ func (a *AccessPath) Shapes() (hash, key string) {
 }
 
 // Summary names the plan in a few words, as mongod's planSummary.
-func (a *AccessPath) Summary() string { return summarize(a.Plan) }
+func (a *AccessPath) Summary() string { return Summarize(a.Plan) }
 
 // cacheKey names the query's shape and the indexes that are of use for it.
 func (a *AccessPath) cacheKey() string {

@@ -50,13 +50,13 @@ func AppendShape(o *observe.Counts, b *value.Builder) {
 // PlanSummaryOf names the plan in a few words, as mongod's planSummary.
 func PlanSummaryOf(o *observe.Counts) string { return observe.PlanSummary(o.Plan, o.Access) }
 
-// maxSummary bounds a summary, in bytes: a disjunction may have as many
+// MaxSummary bounds a summary, in bytes: a disjunction may have as many
 // scans as there is room for branches in a message.
-const maxSummary = 10 << 10
+const MaxSummary = 10 << 10
 
-// summarize names a plan in a few words, as mongod's planSummary; a long one is cut off
-// at maxSummary.
-func summarize(p *plan.Plan) string {
+// Summarize names a plan in a few words, as mongod's planSummary; a long one is cut off
+// at MaxSummary.
+func Summarize(p *plan.Plan) string {
 	if p.Type != plan.Union {
 		return summarizeOne(p)
 	}
@@ -77,7 +77,7 @@ func summarizeParts(b *strings.Builder, p *plan.Plan) bool {
 			}
 			continue
 		}
-		if b.Len() > maxSummary {
+		if b.Len() > MaxSummary {
 			return false
 		}
 		if b.Len() > 0 {

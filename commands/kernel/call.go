@@ -174,12 +174,12 @@ func (c *Call) Update(fn func(storage.Tx) error) error {
 			c.queues.Committed()
 			c.Svc.Changes.Signal()
 			if c.Svc.disk.full.Load() {
-				c.Svc.noteDiskRoom()
+				c.Svc.NoteDiskRoom()
 			}
 			return nil
 		}
 		if DiskFull(err) {
-			c.Svc.noteDiskFull(err)
+			c.Svc.NoteDiskFull(err)
 		}
 		if !errors.Is(err, storage.ErrConflict) {
 			return FailedWrite(err)

@@ -12,12 +12,12 @@ type diskEpisode struct {
 	refused atomic.Int64 // time of the last failed write, in milliseconds of the real clock
 }
 
-// diskRecovery is how long no write must have failed for the episode to end, as deletes
+// DiskRecovery is how long no write must have failed for the episode to end, as deletes
 // succeed all the time.
-const diskRecovery = 10 * time.Second
+const DiskRecovery = 10 * time.Second
 
-// noteDiskFull is called after a write that failed for lack of space.
-func (s *Service) noteDiskFull(err error) {
+// NoteDiskFull is called after a write that failed for lack of space.
+func (s *Service) NoteDiskFull(err error) {
 	s.disk.refused.Store(s.Real.NowMillis())
 	if s.disk.full.CompareAndSwap(false, true) {
 		s.Log.Error().Err(err).Str("dbpath", s.Options.DBPath).
@@ -25,9 +25,9 @@ func (s *Service) noteDiskFull(err error) {
 	}
 }
 
-// noteDiskRoom is called after a write that succeeded while the disk was full.
-func (s *Service) noteDiskRoom() {
-	if s.Real.NowMillis()-s.disk.refused.Load() < diskRecovery.Milliseconds() {
+// NoteDiskRoom is called after a write that succeeded while the disk was full.
+func (s *Service) NoteDiskRoom() {
+	if s.Real.NowMillis()-s.disk.refused.Load() < DiskRecovery.Milliseconds() {
 		return
 	}
 	if s.disk.full.CompareAndSwap(true, false) {

@@ -1,4 +1,4 @@
-package kernel
+package kernel_test
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/duskdb/duskdb/clock"
+	"github.com/duskdb/duskdb/commands/kernel"
 )
 
 // A full disk is logged once, however many writes fail, and its end once: not while writes
@@ -17,24 +18,24 @@ import (
 func TestDiskEpisodeIsLoggedOnce(t *testing.T) {
 	var log bytes.Buffer
 	c := clock.NewManual(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
-	s := &Service{}
+	s := &kernel.Service{}
 	s.Real, s.Log = c, zerolog.New(&log)
 	lines := func() int { return strings.Count(log.String(), "\n") }
 	for range 3 {
-		s.noteDiskFull(syscall.ENOSPC)
+		s.NoteDiskFull(syscall.ENOSPC)
 		c.AdvanceMillis(5000)
-		s.noteDiskRoom()
+		s.NoteDiskRoom()
 	}
 	if lines() != 1 || !strings.Contains(log.String(), "The disk is full") {
 		t.Errorf("the log is %s", &log)
 	}
-	c.AdvanceMillis(diskRecovery.Milliseconds())
-	s.noteDiskRoom()
-	s.noteDiskRoom()
+	c.AdvanceMillis(kernel.DiskRecovery.Milliseconds())
+	s.NoteDiskRoom()
+	s.NoteDiskRoom()
 	if lines() != 2 || !strings.Contains(log.String(), "There is room on the disk again") {
 		t.Errorf("the log is %s", &log)
 	}
-	s.noteDiskFull(syscall.ENOSPC)
+	s.NoteDiskFull(syscall.ENOSPC)
 	if lines() != 3 {
 		t.Errorf("the second time is not logged: %s", &log)
 	}

@@ -21,7 +21,7 @@ func LimitTime(c *Call, d time.Duration) (stop func(), err error) {
 	if _, never := c.Svc.FailPoints.NeverTimesOut.EnterIf(always); never {
 		return func() {}, nil
 	}
-	if d <= noTime {
+	if d <= NoTime {
 		return nil, errMaxTime
 	}
 	old := c.Ctx
@@ -30,8 +30,8 @@ func LimitTime(c *Call, d time.Duration) (stop func(), err error) {
 	return func() { cancel(); c.Ctx = old }, nil
 }
 
-// noTime is the rest of an expired limit; 0 would mean no limit.
-const noTime = time.Duration(1)
+// NoTime is the rest of an expired limit; 0 would mean no limit.
+const NoTime = time.Duration(1)
 
 // TimeLeft returns the rest of a limit of d.
 func TimeLeft(c *Call, d time.Duration) time.Duration {
@@ -39,5 +39,5 @@ func TimeLeft(c *Call, d time.Duration) time.Duration {
 	if d == 0 || !limited {
 		return d
 	}
-	return max(noTime, deadline.Sub(c.Svc.Real.Now()))
+	return max(NoTime, deadline.Sub(c.Svc.Real.Now()))
 }

@@ -32,8 +32,8 @@ type MemoryGuard struct {
 
 	mu      sync.Mutex
 	lastGC  time.Time
-	inUse   func() int64 // bytes of live and dead objects
-	collect func()
+	InUse   func() int64 // bytes of live and dead objects; tests replace it
+	Collect func()       // garbage collection; tests replace it
 }
 
 // recordCost is the approximate memory of a record besides its document: the entries in
@@ -50,9 +50,9 @@ const gcPause = 500 * time.Millisecond
 // NewMemoryGuard returns a guard of a limit in bytes, 0 for none. It measures by the
 // real clock, which no test of expiry moves.
 func NewMemoryGuard(limit int64, real clock.Clock, log *zerolog.Logger) *MemoryGuard {
-	g := &MemoryGuard{Limit: limit, clock: real, log: log, inUse: heapInUse, collect: runtime.GC}
+	g := &MemoryGuard{Limit: limit, clock: real, log: log, InUse: heapInUse, Collect: runtime.GC}
 	if limit > 0 {
-		g.Used.Store(g.inUse())
+		g.Used.Store(g.InUse())
 	}
 	return g
 }
@@ -116,10 +116,10 @@ func (g *MemoryGuard) note(full bool) {
 func (g *MemoryGuard) measure() int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	used := g.inUse()
+	used := g.InUse()
 	if now := g.clock.Now(); used > g.Limit-g.Limit/8 && now.Sub(g.lastGC) >= gcPause {
-		g.collect()
-		used = g.inUse()
+		g.Collect()
+		used = g.InUse()
 		g.lastGC = g.clock.Now()
 	}
 	g.Used.Store(used)
@@ -129,7 +129,7 @@ func (g *MemoryGuard) measure() int64 {
 // Refresh replaces the estimate by a measurement; the server calls it now and then.
 func (g *MemoryGuard) Refresh() {
 	if g.Limit > 0 {
-		g.Used.Store(g.inUse())
+		g.Used.Store(g.InUse())
 	}
 }
 

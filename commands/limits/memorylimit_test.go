@@ -25,7 +25,7 @@ type fakeHeap struct {
 func (h *fakeHeap) guard(limit int64, c clock.Clock) *limits.MemoryGuard {
 	log := zerolog.New(&h.log)
 	g := limits.NewMemoryGuard(limit, c, &log)
-	g.FakeHeap(func() int64 { return h.live + h.dead }, func() { h.dead = 0; h.collections++ })
+	g.InUse, g.Collect = func() int64 { return h.live + h.dead }, func() { h.dead = 0; h.collections++ }
 	g.Refresh()
 	return g
 }
@@ -61,7 +61,7 @@ func TestMemoryGuardAddsUp(t *testing.T) {
 	h := &fakeHeap{live: 1 << 20}
 	g := h.guard(64<<20, clock.NewManual(harness.TestStart))
 	looks := 0
-	g.FakeUse(func() int64 { looks++; return h.live })
+	g.InUse = func() int64 { looks++; return h.live }
 	for range 50 {
 		if err := g.Admit(1 << 20); err != nil {
 			t.Fatal(err)

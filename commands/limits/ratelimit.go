@@ -61,10 +61,10 @@ func (l *RateLimiter) fill(now time.Time) {
 	}
 }
 
-// take takes a token and returns how long to wait until it is there. A wait above 0
+// Take takes a token and returns how long to wait until it is there. A wait above 0
 // occupies a place in the queue, which leave gives up. ok is false when the queue was
 // full.
-func (l *RateLimiter) take(now time.Time) (wait time.Duration, ok bool) {
+func (l *RateLimiter) Take(now time.Time) (wait time.Duration, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stats.Attempted++
@@ -98,9 +98,9 @@ func (l *RateLimiter) admit(waited time.Duration) {
 	l.stats.Waited += averageWeight * (micros - l.stats.Waited)
 }
 
-// leave gives up a place in the queue: with its token after having waited, or, when
+// Leave gives up a place in the queue: with its token after having waited, or, when
 // err is not nil, without it.
-func (l *RateLimiter) leave(waited time.Duration, err error) {
+func (l *RateLimiter) Leave(waited time.Duration, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.queued--
@@ -129,7 +129,7 @@ var errRateExceeded = errors.New("the queue of the rate limiter is full")
 // Wait takes a token and waits until it is there. It fails when the queue is full, or
 // with the cause of ctx when that ends.
 func (l *RateLimiter) Wait(ctx context.Context, clk clock.Clock) error {
-	d, ok := l.take(clk.Now())
+	d, ok := l.Take(clk.Now())
 	if !ok {
 		return errRateExceeded
 	}
@@ -144,7 +144,7 @@ func (l *RateLimiter) Wait(ctx context.Context, clk clock.Clock) error {
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	}
-	l.leave(d, err)
+	l.Leave(d, err)
 	return err
 }
 

@@ -218,6 +218,13 @@ func (t *Turns) may(turn *Turn, now time.Time) bool {
 	return slices.Index(t.all, turn) < t.allowed
 }
 
+// Waiting returns how many operations wait for their turn.
+func (t *Turns) Waiting() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return max(len(t.all)-t.allowed, 0)
+}
+
 // Done ends the turn of an operation that is over.
 func (t *Turns) Done(turn *Turn) {
 	if !turn.listed && turn.claimed == 0 {

@@ -27,11 +27,18 @@ type differ struct {
 	// whole if the update names it, or names nothing inside it, as in mongod. nil: the
 	// update may have changed any path.
 	touched []string
-	paths   *pathTree // the touched paths as a tree
+	paths   *PathTree // the touched paths as a tree
 	path    []byte
 }
 
-// diff appends to b the fields that describe how old became new.
+// AppendDiff appends to b the fields that describe how old became new. touched are the paths
+// that the update names; nil: it may have changed any.
+func AppendDiff(b *value.Builder, old, new value.Doc, touched []string) {
+	x := differ{touched: touched}
+	x.diff(b, old, new)
+}
+
+// diff is [AppendDiff] at the present path.
 func (x *differ) diff(b *value.Builder, old, new value.Doc) {
 	var inserted, updated, sub fields
 	var gone []string
@@ -137,20 +144,21 @@ func (x *differ) where() (below, itself bool) {
 		return true, false
 	}
 	if x.paths == nil {
-		x.paths = newPathTree(x.touched)
+		x.paths = NewPathTree(x.touched)
 	}
-	return x.paths.at(string(x.path))
+	return x.paths.At(string(x.path))
 }
 
-// pathTree is the paths of an update as a tree of their parts.
-type pathTree struct {
-	next map[string]*pathTree // the children by name
-	any  []*pathTree          // positional parts, which fit any
+// PathTree is the paths of an update as a tree of their parts.
+type PathTree struct {
+	next map[string]*PathTree // the children by name
+	any  []*PathTree          // positional parts, which fit any
 	ends bool
 }
 
-func newPathTree(paths []string) *pathTree {
-	top := &pathTree{}
+// NewPathTree returns the tree of paths.
+func NewPathTree(paths []string) *PathTree {
+	top := &PathTree{}
 	for _, p := range paths {
 		w := top
 		for part := range strings.SplitSeq(p, ".") {
@@ -162,30 +170,30 @@ func newPathTree(paths []string) *pathTree {
 }
 
 // step returns the child for one more part of a path. It adds the child if it is missing.
-func (w *pathTree) step(part string) *pathTree {
+func (w *PathTree) step(part string) *PathTree {
 	if strings.HasPrefix(part, "$") {
 		if len(w.any) == 0 {
-			w.any = []*pathTree{{}}
+			w.any = []*PathTree{{}}
 		}
 		return w.any[0]
 	}
 	if w.next == nil {
-		w.next = map[string]*pathTree{}
+		w.next = map[string]*PathTree{}
 	}
 	if w.next[part] == nil {
-		w.next[part] = &pathTree{}
+		w.next[part] = &PathTree{}
 	}
 	return w.next[part]
 }
 
-// at reports whether a path goes below the path here, and whether one is equal to it.
-func (w *pathTree) at(here string) (below, itself bool) {
+// At reports whether a path goes below the path here, and whether one is equal to it.
+func (w *PathTree) At(here string) (below, itself bool) {
 	part, rest, more := strings.Cut(here, ".")
 	for _, next := range append(w.any[:len(w.any):len(w.any)], w.next[part]) {
 		switch {
 		case next == nil:
 		case more:
-			b, i := next.at(rest)
+			b, i := next.At(rest)
 			below, itself = below || b, itself || i
 		default:
 			below = below || next.next != nil || next.any != nil

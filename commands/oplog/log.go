@@ -45,7 +45,7 @@ type Log struct {
 	Keep        atomic.Int64 // minimum time that entries are kept, in milliseconds
 	size        atomic.Int64
 	storedLimit atomic.Int64  // the stored limit of the log at the last read
-	full        chan struct{} // wakes the trimmer
+	Full        chan struct{} // wakes the trimmer
 
 	watchers
 	examined examination               // how much of the log was examined; used with other servers
@@ -81,7 +81,7 @@ type Gone struct {
 
 // New returns a log that Open must be called on.
 func New(config Config) *Log {
-	l := &Log{Config: config, full: make(chan struct{}, 1)}
+	l := &Log{Config: config, Full: make(chan struct{}, 1)}
 	l.Limit.Store(config.Bytes)
 	l.Keep.Store(config.Retention)
 	l.Off = config.Bytes < 0

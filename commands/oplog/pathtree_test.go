@@ -9,9 +9,9 @@ import (
 	"github.com/duskdb/duskdb/commands/oplog"
 )
 
-// TestTouchedAt: the tree of an update's paths has the same result for a place as a check
+// TestPathTree: the tree of an update's paths has the same result for a place as a check
 // of each path.
-func TestTouchedAt(t *testing.T) {
+func TestPathTree(t *testing.T) {
 	part := rapid.SampledFrom([]string{"a", "b", "0", "1", "$", "$[]", "$[x]"})
 	place := rapid.SampledFrom([]string{"a", "b", "0", "1"})
 	fits := func(path, here []string) bool {
@@ -35,7 +35,7 @@ func TestTouchedAt(t *testing.T) {
 				itself = itself || len(parts) == len(here)
 			}
 		}
-		if b, i := oplog.TouchedAt(paths, strings.Join(here, ".")); b != below || i != itself {
+		if b, i := oplog.NewPathTree(paths).At(strings.Join(here, ".")); b != below || i != itself {
 			t.Fatalf("%v at %v: below %v, itself %v; want %v, %v", paths, here, b, i, below, itself)
 		}
 	})

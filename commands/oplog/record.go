@@ -114,9 +114,8 @@ func (r *Recorder) update(info *storage.Info, before storage.Record, new value.D
 			(&fields{how.Added}).appendAs(b, "i")
 			b.End().End()
 		default:
-			x := differ{touched: how.Touched}
 			b.StartDocument("o").Int32("$v", 2).StartDocument("diff")
-			x.diff(b, old, new)
+			AppendDiff(b, old, new, how.Touched)
 			b.End().End()
 		}
 		appendKeyDoc(b, "o2", old)

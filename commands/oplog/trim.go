@@ -18,7 +18,7 @@ func (l *Log) Appended(bytes int64) {
 		return
 	}
 	select {
-	case l.full <- struct{}{}:
+	case l.Full <- struct{}{}:
 	default:
 	}
 }
@@ -32,7 +32,7 @@ func (l *Log) Trimmer(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-l.full:
+		case <-l.Full:
 		}
 		if !l.Engine.Lease(trimJob) {
 			continue

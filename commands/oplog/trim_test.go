@@ -22,7 +22,7 @@ func TestLogWakesItsTrimmer(t *testing.T) {
 		h.OK(fmt.Sprintf(`{"insert": "c", "documents": [{"_id": %d, "text": "%01000d"}]}`, i, i))
 	}
 	select {
-	case <-l.Full():
+	case <-l.Full:
 	default:
 		t.Fatal("nobody was told that the log is full")
 	}

@@ -36,13 +36,13 @@ var noEffectParameters = sync.OnceValue(func() (list []parameter) {
 		if err != nil {
 			panic(err)
 		}
-		list = append(list, parseNoEffect(string(text))...)
+		list = append(list, ParseNoEffect(string(text))...)
 	}
 	return list
 })
 
-// parseNoEffect reads a file of noEffectFiles. A mistake in it is one of the program.
-func parseNoEffect(text string) (list []parameter) {
+// ParseNoEffect reads a file of noEffectFiles. A mistake in it is one of the program.
+func ParseNoEffect(text string) (list []parameter) {
 	reason := ""
 	for l := range strings.Lines(text) {
 		words := strings.Fields(l)

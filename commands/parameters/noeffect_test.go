@@ -1,15 +1,17 @@
-package parameters
+package parameters_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/duskdb/duskdb/commands/parameters"
 )
 
 // A line of the table has all its options, below the latest reason.
 func TestParseNoEffect(t *testing.T) {
 	t.Parallel()
-	list := parseNoEffect("# comment\n\n[a reason]\nsize start int 2Mi >=1 <3Ki formerly:old fortests\n\n[another]\nmode never string \"\" in:|x\n")
+	list := parameters.ParseNoEffect("# comment\n\n[a reason]\nsize start int 2Mi >=1 <3Ki formerly:old fortests\n\n[another]\nmode never string \"\" in:|x\n")
 	if len(list) != 2 || list[0].NoEffect != "a reason" || list[1].NoEffect != "another" {
 		t.Fatalf("%+v", list)
 	}
@@ -41,7 +43,7 @@ func TestParseNoEffectMistakes(t *testing.T) {
 					t.Errorf("%s: panicked with %s, want %s", text, said, want)
 				}
 			}()
-			parseNoEffect(text)
+			parameters.ParseNoEffect(text)
 		}()
 	}
 }

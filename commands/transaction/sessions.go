@@ -20,7 +20,7 @@ func UserKey(d value.Doc) session.Key {
 // another user if the client has the privilege impersonate, or one of the given privileges.
 func LSID(c *kernel.Call, d value.Doc, prefix string, privileges ...string) (key session.Key, err error) {
 	key.User = access.UserName(c)
-	if id, ok := plainID(d); ok {
+	if id, ok := PlainID(d); ok {
 		key.ID = id
 		return key, nil
 	}
@@ -55,8 +55,8 @@ func LSID(c *kernel.Call, d value.Doc, prefix string, privileges ...string) (key
 	return key, err
 }
 
-// plainID reads an lsid that has nothing but its UUID, as drivers send it.
-func plainID(d value.Doc) (id [16]byte, ok bool) {
+// PlainID reads an lsid that has nothing but its UUID, as drivers send it.
+func PlainID(d value.Doc) (id [16]byte, ok bool) {
 	const head = "\x1e\x00\x00\x00\x05id\x00\x10\x00\x00\x00\x04" // {id: UUID(…
 	if len(d) != len(head)+len(id)+1 || string(d[:len(head)]) != head {
 		return id, false

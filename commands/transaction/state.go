@@ -66,10 +66,10 @@ func continueTransaction(c *kernel.Call) error {
 	return mongoerr.Newf(mongoerr.NoSuchTransaction, "Transaction with { txnNumber: %d, txnRetryCounter: 0 } has been aborted.", n)
 }
 
-// reap aborts the transactions that have been open for longer
+// Reap aborts the transactions that have been open for longer
 // than transactionLifetimeLimitSeconds, so that they do not block other writers
 // any longer. It first ends the statement that is running in a transaction.
-func reap(s *kernel.Service, now time.Time) {
+func Reap(s *kernel.Service, now time.Time) {
 	limit := time.Duration(s.Params.Int("transactionLifetimeLimitSeconds")) * time.Second
 	for _, ss := range s.Sessions.List() {
 		t := ss.Txn.Load()
@@ -126,7 +126,7 @@ func Housekeeping(s *kernel.Service, ctx context.Context) {
 			return
 		case <-s.Real.After(min(max(limit/2, 100*time.Millisecond), time.Second)):
 		}
-		reap(s, s.Real.Now())
+		Reap(s, s.Real.Now())
 		s.Snapshots.Mu.Lock()
 		s.Snapshots.Expire(s.Real.Now(), s.Engine.Snapshots())
 		s.Snapshots.Mu.Unlock()

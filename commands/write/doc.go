@@ -8,8 +8,8 @@
 // never runs within an engine transaction (apart.go).
 //
 // [FastUpdate] runs an update whose filter is only an _id. For other updates
-// [Modify] opens the records that match (exec.OpenRecords); modifyFirst changes
-// the first of them, and modifyMany all, in chunks. In both cases an engine transaction
+// [Modify] opens the records that match (exec.OpenRecords); ModifyFirst changes
+// the first of them, and ModifyMany all, in chunks. In both cases an engine transaction
 // reads the record, matches it again and changes it through a Writer. Deletes work the
 // same way.
 //

@@ -119,9 +119,9 @@ func modifyMatching(c *kernel.Call, m *Run, info *storage.Info, src exec.RecordS
 		var skipped bool
 		var err error
 		if m.Multi {
-			out, err = modifyMany(c, m, src)
+			out, err = ModifyMany(c, m, src)
 		} else {
-			out, skipped, err = modifyFirst(c, m, src)
+			out, skipped, err = ModifyFirst(c, m, src)
 		}
 		src.Close()
 		src = nil
@@ -158,10 +158,10 @@ func modifyByID(c *kernel.Call, m *Run) (out Updated, err error) {
 	return out, err
 }
 
-// modifyFirst changes the first record that matches. A record that stopped
+// ModifyFirst changes the first record that matches. A record that stopped
 // matching between being found and being changed is skipped; skipped reports whether that
 // was so because a script no longer matched one.
-func modifyFirst(c *kernel.Call, m *Run, src exec.RecordSource) (out Updated, skipped bool, err error) {
+func ModifyFirst(c *kernel.Call, m *Run, src exec.RecordSource) (out Updated, skipped bool, err error) {
 	for {
 		found, ok, err := src.Next()
 		if err != nil || !ok {
@@ -188,10 +188,10 @@ func modifyFirst(c *kernel.Call, m *Run, src exec.RecordSource) (out Updated, sk
 	}
 }
 
-// modifyMany changes all records that match, a chunk at a time. An update may
+// ModifyMany changes all records that match, a chunk at a time. An update may
 // move a record to a place in the index where the scan has yet to come: each
 // is changed once.
-func modifyMany(c *kernel.Call, m *Run, src exec.RecordSource) (total Updated, err error) {
+func ModifyMany(c *kernel.Call, m *Run, src exec.RecordSource) (total Updated, err error) {
 	ids := make([]storage.RecordID, 0, modifyChunk)
 	changed := map[storage.RecordID]struct{}{}
 	for done := false; !done; {

@@ -188,7 +188,7 @@ var boundedMaps = map[string]string{
 	"commands/observe.Usage.collections":            "forgotten with the collection, see kernel.forgetGone; absent names are not kept",
 	"commands/observe.Verbosity.levels":             "the components of the log",
 	"commands/oplog.Interest.verdicts":              "maxVerdicts, then it begins again",
-	"commands/oplog.pathTree.next":                  "the paths of one update",
+	"commands/oplog.PathTree.next":                  "the paths of one update",
 	"commands/oplog.sharedEvents.Made":              "MaxSharedBytes, then it begins again",
 	"commands/oplog.watchers.Groups":                "the change streams that wait; the last one of a group removes it",
 	"commands/pipeline.Sources":                     "the stages that the program has",

@@ -42,7 +42,7 @@ func (s *SplitEvents) Open(x *stage.Exec, src stage.Iterator) (stage.Iterator, e
 			if len(d) <= maxEventBytes {
 				return d, nil
 			}
-			if queue, err = splitEvent(d, maxEventBytes, x.FragmentID); err != nil {
+			if queue, err = SplitEvent(d, maxEventBytes, x.FragmentID); err != nil {
 				return nil, err
 			}
 		}
@@ -52,11 +52,11 @@ func (s *SplitEvents) Open(x *stage.Exec, src stage.Iterator) (stage.Iterator, e
 	}), nil
 }
 
-// splitEvent splits an event into fragments of at most limit bytes. The _id, which is
+// SplitEvent splits an event into fragments of at most limit bytes. The _id, which is
 // the resume token, does not count: a reply has room for it in addition. Small fields
 // come first, so that the same event is always split in the same way. id returns the _id
 // of the n-th fragment, or that of the whole event for 0.
-func splitEvent(d value.Doc, limit int, id func(n int) value.Doc) ([]value.Doc, error) {
+func SplitEvent(d value.Doc, limit int, id func(n int) value.Doc) ([]value.Doc, error) {
 	fields := splitFields(d)
 	if len(fields) == 0 {
 		return nil, mongoerr.New(7182502, "Cannot split an empty event or an event containing solely '_id' field")

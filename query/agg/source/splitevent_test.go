@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/duskdb/duskdb/internal/mongoerr"
+	"github.com/duskdb/duskdb/query/agg/source"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -36,7 +37,7 @@ func TestSplitEvent(t *testing.T) {
 		{event("a60", "b600"), 200, "", 7182500},
 		{event(), 200, "", 7182502},
 	} {
-		docs, err := splitEvent(tt.event, tt.limit, id)
+		docs, err := source.SplitEvent(tt.event, tt.limit, id)
 		if code := mongoerr.From(err); err != nil && code.Code != tt.code || err == nil && tt.code != 0 {
 			t.Errorf("%s: %v, want %d", tt.event, err, tt.code)
 			continue

@@ -1,4 +1,4 @@
-package stage
+package stage_test
 
 import (
 	"strings"
@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/duskdb/duskdb/query/agg/stage"
 	"github.com/duskdb/duskdb/value"
 )
 
@@ -19,14 +20,14 @@ func TestPlace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := value.MustJSON(rapid.SampledFrom(docs).Draw(t, "doc"))
 		parts := strings.Split(rapid.SampledFrom([]string{"a", "b", "a.b", "a.b.c", "z", "new", "new.deep"}).Draw(t, "path"), ".")
-		p := NewPlace(d, parts)
+		p := stage.NewPlace(d, parts)
 		for range 3 {
 			v := value.MustJSON(`{"v": ` + rapid.SampledFrom(values).Draw(t, "value") + `}`).Lookup("v")
 			got := p.With(v)
 			if err := value.Validate(got); err != nil {
 				t.Fatal(err)
 			}
-			if want := SetPath(d, parts, v); string(got) != string(want) {
+			if want := stage.SetPath(d, parts, v); string(got) != string(want) {
 				t.Fatalf("%s, want %s", got, want)
 			}
 		}

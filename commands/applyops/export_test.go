@@ -1,4 +1,0 @@
-package applyops
-
-// MaxDepth limits the nesting of applyOps within applyOps.
-const MaxDepth = maxDepth

@@ -1,4 +1,0 @@
-package kernel
-
-// NoTime is for the tests outside of the package.
-const NoTime = noTime

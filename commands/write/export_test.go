@@ -1,7 +1,0 @@
-package write
-
-// Names for the external tests.
-var (
-	ModifyFirst = modifyFirst
-	ModifyMany  = modifyMany
-)
