@@ -1,9 +1,10 @@
 // Package crash repeatedly kills a real server under load, and checks that
 // everything it had acknowledged exists afterwards.
 //
-// By default it takes some seconds. DUSKDB_CRASH_TIME=10m makes it run longer;
+// Each such test takes some seconds; DUSKDB_CRASH_TIME=10m makes it run longer.
 // DUSKDB_CRASH_SEED=n repeats the random choices of a run, as far as the scheduling of two
-// processes allows.
+// processes allows. With -short and neither -run nor an engine named, one test of use and one of
+// killing stand for all.
 package crash
 
 import (
@@ -30,7 +31,7 @@ import (
 var binary string
 
 // engine is the storage engine of servers that name no other.
-var engine = cmp.Or(os.Getenv("DUSKDB_TEST_ENGINE"), "bunt")
+var engine = cmp.Or(os.Getenv(engines.TestVariable), "bunt")
 
 // remote says that this engine has its data in a database.
 var remote = engines.Remote(engine)
@@ -53,11 +54,19 @@ func withRetries() []string {
 }
 
 func TestMain(m *testing.M) {
-	// Tests that run at the same time mostly wait for servers that have died.
-	if err := flag.Set("test.parallel", "8"); err != nil {
-		panic(err)
+	flag.Parse()
+	set("test.parallel", "8") // tests that run at the same time mostly wait for servers that have died
+	if testing.Short() && flag.Lookup("test.run").Value.String() == "" && os.Getenv(engines.TestVariable) == "" {
+		set("test.run", "^(TestEngineInUse|TestKill)$")
 	}
 	proc.Main(m, &binary)
+}
+
+// set sets a flag of go test.
+func set(name, value string) {
+	if err := flag.Set(name, value); err != nil {
+		panic(err)
+	}
 }
 
 // command is the server over a data directory.
