@@ -42,6 +42,10 @@ func (r *release) archive(p *product) error {
 	if err != nil {
 		return err
 	}
+	service, err := r.service(p)
+	if err != nil {
+		return err
+	}
 	script, err := r.source("docs", "backup.sh")
 	if err != nil {
 		return err
@@ -57,6 +61,7 @@ func (r *release) archive(p *product) error {
 		plain("completions/_duskdb", r.docs.zsh),
 		plain("completions/duskdb.fish", r.docs.fish),
 	}
+	files = append(files, service...)
 	name := r.archiveName(p)
 	if p.system == "windows" {
 		content, err := zipped(below(name, files), r.date)
@@ -70,6 +75,21 @@ func (r *release) archive(p *product) error {
 		return err
 	}
 	return r.write(name+".tar.gz", content)
+}
+
+// service has what systemd needs, on Linux.
+func (r *release) service(p *product) (files []file, err error) {
+	if p.system != "linux" {
+		return nil, nil
+	}
+	for _, name := range []string{"duskdb.service", "duskdb.sysusers"} {
+		content, err := r.source("packages", "deb", name)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, plain(name, content))
+	}
+	return files, nil
 }
 
 // archiveName is the name of a platform's archive without its ending.

@@ -180,6 +180,11 @@ func TestArchives(t *testing.T) {
 			!strings.Contains(files[dir+"/LICENSE"], "Apache License") || files[dir+"/duskdb.1"] == "" || files[dir+"/completions/_duskdb"] != "644 zsh" || !strings.HasPrefix(files[dir+"/backup.sh"], "755 #!/bin/sh") {
 			t.Errorf("%s: %.300q", name, files)
 		}
+		for _, file := range []string{"duskdb.service", "duskdb.sysusers"} {
+			if linux := program == "duskdb"; (files[dir+"/"+file] != "") != linux {
+				t.Errorf("%s has %s: %v, want %v", name, file, !linux, linux)
+			}
+		}
 	}
 }
 
