@@ -44,17 +44,7 @@ func meantFlag(name string) string {
 // meant finds the known name that another is most like. Names that are the same in a sense come
 // first.
 func meant(name string, known []string, same func(string) bool) string {
-	const far = 2
-	best, nearest := "", min(far, len(name)/4)+1
-	for _, k := range known {
-		distance := editdistance.Levenshtein(k, name)
-		if same(k) {
-			distance = 0
-		}
-		if distance < nearest {
-			best, nearest = k, distance
-		}
-	}
+	best := editdistance.Nearest(name, known, same)
 	if best == "" {
 		return ""
 	}

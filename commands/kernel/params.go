@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/duskdb/duskdb/internal/editdistance"
 	"github.com/duskdb/duskdb/internal/mongoerr"
 	"github.com/duskdb/duskdb/internal/relaxed"
 	"github.com/duskdb/duskdb/value"
@@ -73,15 +74,28 @@ func (p *Parameters) Load(given map[string]string) error {
 // there are differs between its versions.
 const featureFlag = "featureFlag"
 
-// unknown is the error of a parameter that does not exist; it says why if that is known.
+// unknown is the error of a parameter that does not exist; it says why if that is known, or else
+// which one was probably meant.
 func (p *Parameters) unknown(name string) error {
 	text := fmt.Sprintf("Unknown --setParameter '%s'", name)
+	reason := ""
 	if p.Missing != nil {
-		if reason := p.Missing(name); reason != "" {
-			text += ": " + reason
-		}
+		reason = p.Missing(name)
+	}
+	if reason != "" {
+		text += ": " + reason
+	} else if like := p.like(name); like != "" {
+		text += ", did you mean " + like + "?"
 	}
 	return mongoerr.New(mongoerr.BadValue, text)
+}
+
+// like is the parameter for the command line whose name is most like another, "" if none is.
+func (p *Parameters) like(name string) string {
+	known := slices.DeleteFunc(slices.Sorted(maps.Keys(p.Lines)), func(k string) bool {
+		return !p.Lines[k].Startup || !p.Enabled(p.Lines[k])
+	})
+	return editdistance.Nearest(name, known, func(k string) bool { return strings.EqualFold(k, name) })
 }
 
 // Enabled reports whether a parameter exists: some do only with enableTestCommands.

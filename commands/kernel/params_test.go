@@ -77,6 +77,7 @@ func TestTextOfParameters(t *testing.T) {
 		"notablescan":               `BadValue: Bad value for parameter "notablescan": Value is not a valid boolean`,
 		"authSchemaVersion":         `BadValue: Cannot use --setParameter to set "authSchemaVersion" at startup`,
 		"noSuch":                    `BadValue: Unknown --setParameter 'noSuch'`,
+		"notablescn":                `BadValue: Unknown --setParameter 'notablescn', did you mean notablescan?`,
 		"auditAuthorizationSuccess": `BadValue: Unknown --setParameter 'auditAuthorizationSuccess': MongoDB Enterprise has it`,
 		"internalQueryDefaultDOP":   `BadValue: --setParameter 'internalQueryDefaultDOP' only available when used with 'enableTestCommands'`,
 		"syncdelay":                 `BadValue: Bad value for parameter "syncdelay": "perhaps" is not a number`,

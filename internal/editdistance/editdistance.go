@@ -22,3 +22,20 @@ func Levenshtein(a, b string) int {
 	}
 	return row[len(b)]
 }
+
+// Nearest is the known word that another is most like, "" if none is near. Words that are the
+// same in a sense come first.
+func Nearest(word string, known []string, same func(known string) bool) string {
+	const far = 2
+	best, nearest := "", min(far, len(word)/4)+1
+	for _, k := range known {
+		distance := Levenshtein(k, word)
+		if same(k) {
+			distance = 0
+		}
+		if distance < nearest {
+			best, nearest = k, distance
+		}
+	}
+	return best
+}

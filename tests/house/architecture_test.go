@@ -102,7 +102,7 @@ var imports = map[string]string{
 	"commands/observe":            parts + " commands/broadcast commands/catalog",
 	"commands/session":            parts + " commands/args commands/broadcast commands/catalog commands/clustertime commands/oplog",
 	"commands/limits":             parts + " commands/args commands/broadcast",
-	"commands/kernel":             parts + " internal/relaxed " + shared,
+	"commands/kernel":             parts + " internal/editdistance internal/relaxed " + shared,
 	"commands/access":             parts + " " + shared + " commands/kernel",
 	"commands/cluster":            parts + " " + shared + " commands/kernel",
 	"commands/concern":            parts + " " + shared + " commands/kernel",
