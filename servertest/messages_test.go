@@ -85,6 +85,7 @@ func TestWrongUse(t *testing.T) {
 		use  use
 	}{
 		{"-1h0m0s is negative: the clock moves forward only", func(_ testing.TB, s *servertest.Server) { s.Advance(-time.Hour) }},
+		{"61ns is less than a microsecond: give the unit, such as 61*time.Second", func(_ testing.TB, s *servertest.Server) { s.Advance(61) }},
 		{"the clock cannot move backwards, from 2026-01-01T00:00:00Z to 2025-12-31T23:00:00Z",
 			func(_ testing.TB, s *servertest.Server) { s.Set(servertest.Start.Add(-time.Hour)) }},
 		{"the fault names no command", func(_ testing.TB, s *servertest.Server) { s.SetError(servertest.Fault{Code: 91}) }},

@@ -81,8 +81,11 @@ func outlives(t testing.TB) (yes bool) {
 func (s *Server) Advance(d time.Duration) {
 	s.t.Helper()
 	s.running()
-	if d < 0 {
+	switch {
+	case d < 0:
 		s.t.Fatalf("servertest: %v is negative: the clock moves forward only", d)
+	case 0 < d && d < time.Microsecond: // a constant without its unit
+		s.t.Fatalf("servertest: %v is less than a microsecond: give the unit, such as %d*time.Second", d, d.Nanoseconds())
 	}
 	s.move(d)
 }
