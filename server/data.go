@@ -31,7 +31,7 @@ func (s *Server) checkURI() error {
 	case !engines.Remote(name) && c.StorageURI != "":
 		return fmt.Errorf("storageURI is for the storage engine postgres; the engine is %s: add --storageEngine postgres", name)
 	case engines.Remote(name) && c.StorageURI == "" && engines.TestURI == nil:
-		return fmt.Errorf("the storage engine %s needs storageURI, the address of its database: postgres://user:password@host/database", name)
+		return fmt.Errorf("the storage engine %s needs --storageURI or DUSKDB_STORAGE_URI, the address of its database: postgres://user:password@host/database", name)
 	case engines.Remote(name) && c.StorageURI != "":
 		c.DBPath = Memory
 	}

@@ -41,6 +41,9 @@ func (s *Server) readConfig() (memory int64, err error) {
 	if memory, err = parseMemory(cfg.MemoryLimit, machineMemory()); err != nil {
 		return 0, err
 	}
+	if 0 < memory && memory < 1<<20 { // a number without its unit
+		return 0, fmt.Errorf("memoryLimit must be at least 1MB, not %q: give the unit, such as 2GB", cfg.MemoryLimit)
+	}
 	if _, err := cfg.cacheBytes(); err != nil {
 		return 0, err
 	}

@@ -24,6 +24,7 @@ func TestOptionErrors(t *testing.T) {
 		`advertiseHost must be host:port, such as db.example:27017, not "h:0"`:               {AdvertiseHost: "h:0"},
 		`networkMessageCompressors must be of snappy, zlib, zstd, or disabled, not "brotli"`: {Compressors: []string{"brotli"}},
 		`the version of MongoDB is "7.0", not one of`:                                        {MongoDBVersion: "7.0"},
+		`memoryLimit must be at least 1MB, not "2": give the unit`:                           {MemoryLimit: "2"},
 		"memoryLimit must be bytes":                                                          {MemoryLimit: "lots"},
 		"cacheSize must be bytes":                                                            {CacheSize: "lots"},
 		"Unknown --setParameter 'nosuch'":                                                    {Parameters: map[string]string{"nosuch": "1"}},

@@ -13,11 +13,19 @@ import (
 // defaultDir is the data directory of a server to which nobody has named another.
 const defaultDir = "duskdb-data"
 
+// dir is the data directory; a server whose data are in a database has none.
+func (s *serveCmd) dir() string {
+	if s.Mongod.StorageEngine == "postgres" || s.Mongod.StorageURI != "" {
+		return server.Memory
+	}
+	return s.DBPath
+}
+
 // checkDir says that the server is going to make its data directory: a path that is misspelt, or
 // on a disk that is not mounted, looks like a server that has lost its data. It refuses a path
 // whose parent is missing as well, in the words with which mongod refuses each missing directory.
 func (s *serveCmd) checkDir(r *instance) error {
-	if s.DBPath == server.Memory || s.Mongod.StorageURI != "" {
+	if s.dir() == server.Memory {
 		return nil
 	}
 	if _, err := os.Stat(s.DBPath); !errors.Is(err, fs.ErrNotExist) {

@@ -168,7 +168,7 @@ func (s *serveCmd) serve(r *instance, srv *server.Server, manager manager, signa
 		return err
 	}
 	for _, addr := range srv.Addrs() {
-		r.log.Info().Str("address", addr).Str("dbpath", s.DBPath).Str("tls", s.Security.TLSMode).Msg("Waiting for connections")
+		r.log.Info().Str("address", addr).Str("dbpath", s.dir()).Str("tls", s.Security.TLSMode).Msg("Waiting for connections")
 	}
 	remove, err := s.Process.writePIDFile()
 	if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -55,9 +56,14 @@ func (p *pingTLS) secure(nc net.Conn, addr string) (net.Conn, error) {
 		cfg.Certificates = []tls.Certificate{cert}
 	}
 	c := tls.Client(nc, cfg)
-	if err := c.Handshake(); closed(err) {
+	err = c.Handshake()
+	var unknown x509.UnknownAuthorityError
+	switch {
+	case closed(err):
 		return nil, fmt.Errorf("%s closed the connection: perhaps the server does not speak TLS", addr)
-	} else if err != nil {
+	case errors.As(err, &unknown):
+		return nil, fmt.Errorf("%w: if it is the right one, name its file with --tlsCAFile", err)
+	case err != nil:
 		return nil, err
 	}
 	return c, nil

@@ -74,6 +74,18 @@ func TestPingOverTLS(t *testing.T) {
 	}
 }
 
+// A client that does not know the authority of the server's certificate says how to name it.
+func TestUnknownAuthority(t *testing.T) {
+	srv := serving(t, server.Config{TLS: server.TLS{Mode: server.TLSRequire, CertificateKeyFile: selfSigned(t)}})
+	ping := (&pingCmd{Address: srv.Addr(), Timeout: time.Minute, TLS: pingTLS{Use: true}}).Run()
+	backup := (&backupCmd{URI: "mongodb://" + srv.Addr() + "/?tls=true", Out: "-", Timeout: time.Minute}).Run()
+	for want, err := range map[string]error{"name its file with --tlsCAFile": ping, "name its file with tlsCAFile in the connection string": backup} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
 // A health check without TLS says what is wrong; in the container of a server
 // that demands TLS it speaks TLS by itself, with the server's own variables.
 func TestPingAsTheServer(t *testing.T) {

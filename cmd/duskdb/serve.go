@@ -152,7 +152,7 @@ func parseParameters(given []string) (map[string]string, error) {
 func (s *serveCmd) parsed(params map[string]string) value.Doc {
 	b := value.NewBuilder()
 	b.StartDocument("net").Int32("port", int32(s.Port)).String("bindIp", strings.Join(s.addresses(), ",")).End()
-	b.StartDocument("storage").String("dbPath", s.DBPath).String("engine", s.Mongod.StorageEngine).End()
+	b.StartDocument("storage").String("dbPath", s.dir()).String("engine", s.Mongod.StorageEngine).End()
 	if s.Mongod.CacheSize != "" {
 		b.StartDocument("duskdb").String("cacheSize", s.Mongod.CacheSize).End()
 	}

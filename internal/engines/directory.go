@@ -163,7 +163,7 @@ func emptyOrMissing(dir string) (missing bool, err error) {
 	case err != nil:
 		return false, explain(dir, err)
 	case len(entries) > 0:
-		return false, fmt.Errorf("%s: %w and is not empty (%s)", dir, storage.ErrPathExists, entries[0].Name())
+		return false, fmt.Errorf("%s: %w and is not empty (%s): name a directory that is empty or missing", dir, storage.ErrPathExists, entries[0].Name())
 	}
 	return false, nil
 }

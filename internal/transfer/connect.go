@@ -74,9 +74,13 @@ func (c *Conn) Run(command value.Doc, sequences ...wire.Sequence) (value.Doc, er
 	return reply, nil
 }
 
-// explain says what it may mean that the server has closed the connection.
+// explain says what to do about an authority of the server that is not known, and what it may mean
+// that the server has closed the connection.
 func (c *Conn) explain(err error) error {
+	var unknown x509.UnknownAuthorityError
 	switch {
+	case errors.As(err, &unknown):
+		return fmt.Errorf("%w: if it is the right one, name its file with tlsCAFile in the connection string", err)
 	case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, syscall.ECONNRESET):
 		return err
 	case c.tls:
