@@ -53,7 +53,7 @@ func (p *pingCmd) Run() error {
 	case err != nil && !p.TLS.on() && closed(err):
 		return fmt.Errorf("%s closed the connection without a reply: if the server speaks TLS, use --tls", addr)
 	case err != nil:
-		return err
+		return explainTLS(err)
 	}
 	if !reply.Body.Lookup("ok").Truthy() {
 		return errors.New(reply.Body.Lookup("errmsg").Str())

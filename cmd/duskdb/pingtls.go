@@ -3,10 +3,11 @@ package main
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"net"
 	"os"
+
+	"github.com/duskdb/duskdb/internal/transfer"
 )
 
 // pingTLS are the flags of ping for servers that demand TLS. Their names are
@@ -56,15 +57,21 @@ func (p *pingTLS) secure(nc net.Conn, addr string) (net.Conn, error) {
 		cfg.Certificates = []tls.Certificate{cert}
 	}
 	c := tls.Client(nc, cfg)
-	err = c.Handshake()
-	var unknown x509.UnknownAuthorityError
-	switch {
-	case closed(err):
+	if err := c.Handshake(); closed(err) {
 		return nil, fmt.Errorf("%s closed the connection: perhaps the server does not speak TLS", addr)
-	case errors.As(err, &unknown):
-		return nil, fmt.Errorf("%w: if it is the right one, name its file with --tlsCAFile", err)
-	case err != nil:
-		return nil, err
+	} else if err != nil {
+		return nil, explainTLS(err)
 	}
 	return c, nil
+}
+
+// explainTLS says how to name a certificate that is missing.
+func explainTLS(err error) error {
+	switch {
+	case transfer.HasUnknownAuthority(err):
+		return fmt.Errorf("%w: if it is the right one, name its file with --tlsCAFile", err)
+	case transfer.WantsCertificate(err):
+		return fmt.Errorf("%w: name the file of yours with --tlsCertificateKeyFile", err)
+	}
+	return err
 }

@@ -74,12 +74,22 @@ func TestPingOverTLS(t *testing.T) {
 	}
 }
 
-// A client that does not know the authority of the server's certificate says how to name it.
-func TestUnknownAuthority(t *testing.T) {
-	srv := serving(t, server.Config{TLS: server.TLS{Mode: server.TLSRequire, CertificateKeyFile: selfSigned(t)}})
-	ping := (&pingCmd{Address: srv.Addr(), Timeout: time.Minute, TLS: pingTLS{Use: true}}).Run()
-	backup := (&backupCmd{URI: "mongodb://" + srv.Addr() + "/?tls=true", Out: "-", Timeout: time.Minute}).Run()
-	for want, err := range map[string]error{"name its file with --tlsCAFile": ping, "name its file with tlsCAFile in the connection string": backup} {
+// A client that lacks a certificate, the server's authority or its own, says how to name it.
+func TestMissingCertificates(t *testing.T) {
+	cert := selfSigned(t)
+	srv := demandsTLS(t, cert)
+	ping := func(tls pingTLS) error {
+		return (&pingCmd{Address: srv.Addr(), Timeout: time.Minute, TLS: tls}).Run()
+	}
+	backup := func(options string) error {
+		return (&backupCmd{URI: "mongodb://" + srv.Addr() + "/?tls=true" + options, Out: "-", Timeout: time.Minute}).Run()
+	}
+	for want, err := range map[string]error{
+		"name its file with --tlsCAFile":                                             ping(pingTLS{Use: true}),
+		"name its file with tlsCAFile in the connection string":                      backup(""),
+		"name the file of yours with --tlsCertificateKeyFile":                        ping(pingTLS{Use: true, CA: cert}),
+		"name the file of yours with tlsCertificateKeyFile in the connection string": backup("&tlsCAFile=" + cert),
+	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}

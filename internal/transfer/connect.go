@@ -74,19 +74,32 @@ func (c *Conn) Run(command value.Doc, sequences ...wire.Sequence) (value.Doc, er
 	return reply, nil
 }
 
-// explain says what to do about an authority of the server that is not known, and what it may mean
-// that the server has closed the connection.
+// explain says what to do about a certificate that is missing, and what it may mean that the
+// server has closed the connection.
 func (c *Conn) explain(err error) error {
-	var unknown x509.UnknownAuthorityError
 	switch {
-	case errors.As(err, &unknown):
+	case HasUnknownAuthority(err):
 		return fmt.Errorf("%w: if it is the right one, name its file with tlsCAFile in the connection string", err)
+	case WantsCertificate(err):
+		return fmt.Errorf("%w: name the file of yours with tlsCertificateKeyFile in the connection string", err)
 	case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, syscall.ECONNRESET):
 		return err
 	case c.tls:
 		return errors.New("the server has closed the connection: perhaps it does not speak TLS")
 	}
 	return errors.New("the server has closed the connection: if it speaks TLS, add tls=true to the connection string")
+}
+
+// HasUnknownAuthority reports whether nobody vouches for the server's certificate.
+func HasUnknownAuthority(err error) bool {
+	var unknown x509.UnknownAuthorityError
+	return errors.As(err, &unknown)
+}
+
+// WantsCertificate reports whether the server has refused a client without a certificate.
+func WantsCertificate(err error) bool {
+	var remote *net.OpError // of an alert, whose type the library does not export
+	return errors.As(err, &remote) && remote.Op == "remote error" && remote.Err.Error() == "tls: certificate required"
 }
 
 // target is a parsed connection string.
