@@ -137,7 +137,7 @@ func (c *checkCmd) Run() error {
 	}
 	report, err := server.Check(c.DBPath)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w; name the data directory with --dbpath", err)
+		return usageError{fmt.Errorf("%w; name the data directory with --dbpath", err)}
 	}
 	if err != nil {
 		return err
