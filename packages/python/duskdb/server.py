@@ -9,7 +9,7 @@ import os
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pymongo
@@ -174,11 +174,13 @@ class DuskDB:
         except ImportError as error:
             raise ImportError("frozen_time and the fixture duskdb_clocks need freezegun: pip install freezegun") from error
         at = self.freeze()
-        # pymongo's timeouts need the real time.
-        with freezegun.freeze_time(at, ignore=["pymongo", "bson"]) as python:
+        # Timeouts of pymongo and asyncio need the real time, and pytest measures by it.
+        with freezegun.freeze_time(at, ignore=["pymongo", "bson", "_pytest.timing"], real_asyncio=True) as python:
+            clocks = Clocks(self, python)
             try:
-                yield Clocks(self, python)
+                yield clocks
             finally:
+                clocks._python = None
                 self.freeze(False)
 
     def _clock(self, **change: Any) -> datetime.datetime:
@@ -219,16 +221,19 @@ class Clocks:
     """The server's clock and that of this process, at the same instant."""
 
     def __init__(self, server: DuskDB, python: Any) -> None:
-        self._server, self._python = server, python
+        self._server, self._python = server, python  # python is None when the clocks run again
 
     def advance(self, duration: str | datetime.timedelta | None = None, **parts: Unpack[Parts]) -> datetime.datetime:
         """Moves both clocks forward and returns the new time."""
-        return self._moved(self._server.advance(duration, **parts))
+        return self._moved(lambda: self._server.advance(duration, **parts))
 
     def set(self, instant: datetime.datetime | str) -> datetime.datetime:
         """Moves both clocks to a datetime, or an ISO 8601 string, that is not before their time."""
-        return self._moved(self._server.set(instant))
+        return self._moved(lambda: self._server.set(instant))
 
-    def _moved(self, now: datetime.datetime) -> datetime.datetime:
+    def _moved(self, move: Callable[[], datetime.datetime]) -> datetime.datetime:
+        if self._python is None:
+            raise RuntimeError("the clocks run again: use frozen_time() once more")
+        now = move()
         self._python.move_to(now)
         return now
