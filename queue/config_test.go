@@ -2,8 +2,10 @@ package queue
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"reflect"
+	"regexp"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -56,6 +58,20 @@ func TestParseDuration(t *testing.T) {
 		got, err := parseDuration("x", tt.in)
 		if mongoerr.CodeOf(err) != tt.code || got != tt.want {
 			t.Errorf("%s: %d, %v; want %d, code %d", tt.in, got, err, tt.want, tt.code)
+		}
+	}
+}
+
+// The error of a wrong duration has examples that are right.
+func TestExamplesOfDurations(t *testing.T) {
+	_, err := parseDuration("x", value.String("1m"))
+	examples := regexp.MustCompile("'(P[0-9A-Z]+)'").FindAllStringSubmatch(fmt.Sprint(err), -1)
+	if len(examples) != 2 {
+		t.Fatalf("%v has %d examples", err, len(examples))
+	}
+	for _, example := range examples {
+		if _, err := parseDuration("x", value.String(example[1])); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func parseDuration(name string, v value.Value) (int64, error) {
 	case v.Kind() == value.KindString:
 		ms, ok := parseISO(v.Str())
 		if !ok {
-			return 0, mongoerr.Newf(mongoerr.BadValue, "The value '%s' of '%s' is not an ISO 8601 duration", v.Str(), name)
+			return 0, mongoerr.Newf(mongoerr.BadValue, "The value '%s' of '%s' is not an ISO 8601 duration such as 'PT90S' or 'P1DT12H'", v.Str(), name)
 		}
 		return ms, nil
 	}
