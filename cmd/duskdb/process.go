@@ -25,7 +25,7 @@ func (p *process) check(s *serveCmd) error {
 		return usageError{errors.New("--fork has to be used with --logpath")}
 	}
 	if p.Shutdown && s.DBPath == server.Memory {
-		return usageError{errors.New("--shutdown needs the --dbpath of the server")}
+		return usageError{errors.New("--shutdown finds a server by its data directory, and one with --dbpath :memory: has none; end its process, or send it db.adminCommand({shutdown: 1})")}
 	}
 	return nil
 }
