@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import datetime
+import inspect
 import os
 import subprocess
 import tempfile
@@ -171,8 +172,10 @@ class DuskDB:
         """
         try:
             import freezegun
-        except ImportError as error:
-            raise ImportError("frozen_time and the fixture duskdb_clocks need freezegun: pip install freezegun") from error
+
+            inspect.signature(freezegun.freeze_time).parameters["real_asyncio"]
+        except (ImportError, KeyError) as error:
+            raise ImportError("frozen_time and the fixture duskdb_clocks need freezegun 1.4 or later: pip install --upgrade freezegun") from error
         at = self.freeze()
         # Timeouts of pymongo and asyncio need the real time, and pytest measures by it.
         with freezegun.freeze_time(at, ignore=["pymongo", "bson", "_pytest.timing"], real_asyncio=True) as python:

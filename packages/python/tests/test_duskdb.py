@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 import unittest.mock
 
@@ -119,10 +120,12 @@ class TestDuskDB(unittest.TestCase):
                 self.assertRegex(page, rf"(?m)^\| `\*?{name}`", f"README does not list {name}")
 
     def test_without_freezegun(self):
-        with DuskDB() as server, unittest.mock.patch.dict(sys.modules, freezegun=None):
-            with self.assertRaisesRegex(ImportError, "^frozen_time and the fixture duskdb_clocks need freezegun: pip install freezegun$"):
-                with server.frozen_time():
-                    pass
+        old = types.SimpleNamespace(freeze_time=lambda at, ignore=None: None)  # as in old versions
+        for module in (None, old):
+            with DuskDB() as server, unittest.mock.patch.dict(sys.modules, freezegun=module):
+                with self.assertRaisesRegex(ImportError, "^frozen_time and the fixture duskdb_clocks need freezegun 1.4 or later: pip install --upgrade freezegun$"):
+                    with server.frozen_time():
+                        pass
 
     def test_run_pass(self):
         with DuskDB(parameters={"ttlMonitorSleepSecs": 3600}) as server:
