@@ -13,6 +13,7 @@ import (
 
 	"github.com/duskdb/duskdb/clock"
 	"github.com/duskdb/duskdb/commands"
+	"github.com/duskdb/duskdb/internal/engines"
 )
 
 // logStart logs the version, the process and the limits of the server.
@@ -115,6 +116,7 @@ const readingShare = 30
 type opening struct {
 	log   zerolog.Logger
 	clock clock.Clock
+	first string // the stage before indexes are built
 
 	mu             sync.Mutex
 	running, ended bool
@@ -126,7 +128,10 @@ type opening struct {
 // newOpening uses the system's clock unless another is given: a test clock that
 // clients move stands still while the data are opened.
 func newOpening(cfg *Config) *opening {
-	o := &opening{log: cfg.Log, clock: cfg.Clock}
+	o := &opening{log: cfg.Log, clock: cfg.Clock, first: "reading the log"}
+	if engines.Remote(cfg.engineName()) {
+		o.first = "waiting for the database"
+	}
 	if o.clock == nil {
 		o.clock = clock.System()
 	}
@@ -201,7 +206,7 @@ func (o *opening) left() (left time.Duration, ok bool) {
 func (o *opening) logProgress() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	stage := "reading the log"
+	stage := o.first
 	if o.index > 0 {
 		stage = "building indexes"
 	}

@@ -226,20 +226,24 @@ func TestDriverWaitsForTheOpening(t *testing.T) {
 	}
 }
 
-// TestPortTaken: a port that is taken is reported before the data are opened.
+// TestPortTaken: a port that is taken is reported before the data are opened, and the directory is
+// as it was.
 func TestPortTaken(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	dir := t.TempDir()
-	_, err = New(Config{DBPath: dir, Port: l.Addr().(*net.TCPAddr).Port, MetricsPort: -1})
-	if err == nil || !strings.Contains(err.Error(), "cannot listen on") {
-		t.Errorf("got %v", err)
+	there := t.TempDir()
+	missing := filepath.Join(there, "missing")
+	for _, dir := range []string{missing, there} {
+		_, err = New(Config{DBPath: dir, Port: l.Addr().(*net.TCPAddr).Port, MetricsPort: -1})
+		if err == nil || !strings.Contains(err.Error(), "cannot listen on") {
+			t.Errorf("got %v", err)
+		}
 	}
-	if _, err := os.Stat(filepath.Join(dir, "duskdb.bunt")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the data were opened: %v", err)
+	if left, err := os.ReadDir(there); err != nil || len(left) > 0 {
+		t.Errorf("the directory has %v, %v", left, err)
 	}
 }
 

@@ -210,11 +210,13 @@ func New(cfg Config) (*Server, error) {
 		}
 		s.gc = newGCTuner(memory, cache)
 	}
-	if err := s.makeDataDir(); err != nil {
+	undo, err := s.makeDataDir()
+	if err != nil {
 		return nil, err
 	}
 	if err := s.openService(memory); err != nil {
 		s.abandon()
+		undo()
 		return nil, asOption(err)
 	}
 	return s, nil

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -23,19 +25,23 @@ func (c *Config) directoryMode() os.FileMode {
 	return c.FileMode | c.FileMode&0o444>>2
 }
 
-// makeDataDir makes the data directory, and refuses one that the engine cannot
-// use before anything is written into it.
-func (s *Server) makeDataDir() error {
+// makeDataDir makes the data directory, and refuses one that the engine cannot use before anything is
+// written into it. undo removes what was made, unless something is in it.
+func (s *Server) makeDataDir() (undo func(), err error) {
+	dir, undo := s.config.DBPath, func() {}
 	if s.config.inMemory() {
-		return nil
+		return undo, nil
 	}
-	if err := engines.Usable(s.config.engineName(), s.config.DBPath); err != nil {
-		return err
+	if err := engines.Usable(s.config.engineName(), dir); err != nil {
+		return nil, err
 	}
-	if err := os.MkdirAll(s.config.DBPath, s.config.directoryMode()); err != nil {
-		return fmt.Errorf("cannot make the data directory: %w", err)
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		undo = func() { _ = os.Remove(dir) }
 	}
-	return nil
+	if err := os.MkdirAll(dir, s.config.directoryMode()); err != nil {
+		return nil, fmt.Errorf("cannot make the data directory: %w", err)
+	}
+	return undo, nil
 }
 
 // tempDir creates or empties the directory for spilled data. It is called

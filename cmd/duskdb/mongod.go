@@ -82,7 +82,10 @@ func (l *likeMongod) apply(s *serveCmd) error {
 // unknownCommand is the error of a word that is no command, or a command that is not the first
 // word.
 func unknownCommand(word string) error {
-	like := ""
+	like := map[string]string{
+		"start": `; "duskdb" alone starts a server`,
+		"stop":  `; "duskdb --shutdown --dbpath DIR" stops the server of a data directory`,
+	}[word]
 	for _, c := range describe(new(cli)).Commands {
 		switch distance := editdistance.Levenshtein(c.Name, word); {
 		case distance == 0:
