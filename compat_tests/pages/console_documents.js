@@ -247,6 +247,20 @@ async function list(page) {
     assert.match(text, /"address": \{\n {4}"city": "Ulm"\n {2}\}/);
     await press(page, 'Table');
   });
+  await check('a date within an embedded document decides as well', async () => {
+    await run('nested', { createIndexes: 'docs', indexes: [{ key: { 'meta.touched': 1 }, name: 't', expireAfterSeconds: 3600 }] });
+    await run('nested', { insert: 'docs', documents: [{ _id: 1, a: 1, meta: { touched: { $date: '2030-01-01T00:00:00Z' } } }] });
+    await go(page, '#/collection/nested/docs');
+    await waitForRows(page, 1);
+    const heads = await page.page.$$eval('main .documents th', all => all.map(h => h.innerText));
+    assert.deepEqual(heads.slice(0, 4), ['Expires', 'meta', '_id', 'a']);
+    await go(page, '#/collection/nested/docs/1');
+    const text = await page.page.$eval('main pre', e => e.innerText);
+    assert.match(text, /^\{\n {2}"meta": \{\n {4}"touched": ISODate\("2030-01-01T00:00:00.000Z"\)\n {2}\},\n {2}"_id": 1,/);
+    assert.match(await page.page.$eval('main pre .decides', e => e.innerText), /"touched"/);
+    await run('nested', { drop: 'docs' });
+    await go(page, '#/collection/shop/carts');
+  });
   await check('pages of a large collection, in the order of the forecast', async () => {
     await waitForRows(page, 25);
     await press(page, 'Next');

@@ -29,7 +29,7 @@ async function page(db, name, { id, part }) {
       part,
       indexes,
       policies,
-      deciding: [...new Set(policies.map(p => p.field))],
+      deciding: [...new Set(policies.map(p => p.field?.split('.')[0]))], // a date may be within one
     };
   const head = el(
     'div',
