@@ -106,7 +106,11 @@ func anyValue(t *rapid.T, depth int) any {
 	case 2, 3:
 		return anyText.Draw(t, "text")
 	case 4:
-		return bson.Binary{Subtype: rapid.Byte().Draw(t, "subtype"), Data: rapid.SliceOfN(rapid.Byte(), 0, 40).Draw(t, "data")}
+		b := bson.Binary{Subtype: rapid.Byte().Draw(t, "subtype"), Data: rapid.SliceOfN(rapid.Byte(), 0, 40).Draw(t, "data")}
+		if b.Subtype == 2 && len(b.Data) == 0 { // the driver takes its inner length for data; mongod does not
+			b.Subtype = 0
+		}
+		return b
 	case 5:
 		return bson.Binary{Subtype: 2, Data: bytes.Repeat([]byte{7}, rapid.IntRange(3000, 9000).Draw(t, "length"))}
 	case 6:
@@ -169,6 +173,19 @@ func TestWriteJSON(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A binary of subtype 2 has its length once more within (BSON specification), also without data.
+func TestWriteEmptyOldBinary(t *testing.T) {
+	raw, err := bson.Marshal(bson.D{{Key: "a", Value: bson.Binary{Subtype: 2}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"a":{"$binary":{"base64":"","subType":"02"}}}`
+	var b bytes.Buffer
+	if err := WriteJSON(&b, bytes.NewReader(raw), true); err != nil || b.String() != want || Doc(raw).json(true) != want {
+		t.Errorf("%s, %v, %s", &b, err, Doc(raw).json(true))
+	}
 }
 
 // Broken and deep BSON is an error, never more: the input of FuzzWriteJSON is not validated.
