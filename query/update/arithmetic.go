@@ -33,8 +33,8 @@ func notNumeric(verb, path string, v value.Value) error {
 	return mongoerr.Newf(mongoerr.TypeMismatch, "Cannot %s with non-numeric argument: {%s}", verb, elementString(path, v))
 }
 
-// update computes the new number, and reports an unchanged element if the
-// bytes are equal.
+// update computes the new number, and reports an unchanged element if it is of the same type and
+// equal: -0.0 stays when 0 is added.
 func (m *arithmetic) update(a *applier, e element) (outcome, error) {
 	if !e.value.IsNumber() {
 		return 0, mongoerr.Newf(mongoerr.TypeMismatch, "Cannot apply %s to a value of non-numeric type. {%s} has the field '%s'"+

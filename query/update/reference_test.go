@@ -172,6 +172,9 @@ func (op refOp) modify(parent any, name string, old any) mongoerr.Code {
 		if !ok {
 			return mongoerr.BadValue
 		}
+		if sum.Kind() == v.Kind() && value.Equal(sum, v) { // SafeNum::isIdentical of mongod compares numbers: -0.0 + 0 is no change
+			sum = v
+		}
 		refPut(parent, name, sum)
 	case "$min":
 		if old == nil || value.Compare(op.arg, refEncode(old)) < 0 {
