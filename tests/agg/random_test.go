@@ -2,6 +2,7 @@ package agg
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -86,8 +87,27 @@ func text(docs []value.Doc) string {
 	return b.String()
 }
 
+// byName are documents with their fields in the order of the names.
+func byName(docs []value.Doc) []value.Doc {
+	sorted := make([]value.Doc, len(docs))
+	for i, d := range docs {
+		var names []string
+		for it := d.Iter(); it.Next(); {
+			names = append(names, it.Key())
+		}
+		slices.Sort(names)
+		b := value.NewBuilder()
+		for _, name := range names {
+			b.Append(name, d.Lookup(name))
+		}
+		sorted[i] = b.Doc()
+	}
+	return sorted
+}
+
 // A pipeline has the same result with and without indexes, and if no stage can be moved
-// into the source.
+// into the source. Only the order of fields may differ: what an index covers comes in the order
+// of its key, as from mongod.
 func TestRandomPipelines(t *testing.T) {
 	s := newServer(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -96,7 +116,8 @@ func TestRandomPipelines(t *testing.T) {
 		s.insertDocs("other", randomDocs(t))
 		pipeline := randomPipeline(t)
 		plain, reply := s.tryAggregate("c", pipeline)
-		want := text(plain) + reply.Lookup("errmsg").Str()
+		failed := reply.Lookup("errmsg").Str()
+		want := text(plain) + failed
 
 		// A $sample of everything keeps the stages behind it from the source.
 		still, reply := s.tryAggregate("c", `[{"$sample": {"size": 1000}}, `+pipeline[1:])
@@ -107,7 +128,8 @@ func TestRandomPipelines(t *testing.T) {
 			s.ok(`{createIndexes: "%s", indexes: [{key: {a: 1, _id: -1}, name: "a"}, {key: {b: 1}, name: "b"}, {key: {c: 1}, name: "c", sparse: true}, {key: {"a.x": 1}, name: "ax"}]}`, coll)
 		}
 		indexed, reply := s.tryAggregate("c", pipeline)
-		if got := text(indexed) + reply.Lookup("errmsg").Str(); got != want {
+		want = text(byName(plain)) + failed
+		if got := text(byName(indexed)) + reply.Lookup("errmsg").Str(); got != want {
 			t.Fatalf("%s\nwithout indexes:\n%s\nwith indexes:\n%s", pipeline, want, got)
 		}
 	})
