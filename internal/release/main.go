@@ -99,7 +99,7 @@ func run(args []string) error {
 	}
 	if v, _, err := findVersion(root, versionText); err != nil || v != r.version {
 		_ = os.Remove(filepath.Join(r.out, sumsName)) // what is there is no release
-		return errors.Join(fmt.Errorf("the source tree was changed meanwhile, from %s to %s", r.version, v), err)
+		return errors.Join(fmt.Errorf("the source tree was changed meanwhile, from %s to %s: run it once more", r.version, v), err)
 	}
 	if err := r.report(); err != nil || !check {
 		return err
