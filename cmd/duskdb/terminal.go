@@ -9,8 +9,8 @@ import (
 	"golang.org/x/term"
 )
 
-// standardInput is standard input. Whoever sits at a terminal is asked to type, unless bytes are
-// wanted: what they are is named then, and standard input refused.
+// standardInput returns standard input. A terminal asks its user to type documents. bytes names
+// what the caller reads if it is not text, such as "a backup": then a terminal is refused.
 func standardInput(bytes string) (io.Reader, error) {
 	switch {
 	case !term.IsTerminal(int(os.Stdin.Fd())):
@@ -21,19 +21,27 @@ func standardInput(bytes string) (io.Reader, error) {
 	return &typed{}, nil
 }
 
-// typed is what somebody types. It ends once, while a terminal goes on after each end.
+// typed is what somebody types at the terminal. It stays at its first end; a terminal can be read
+// again after each.
 type typed struct {
 	invited bool
 	err     error
 }
 
-// invitation is what the typist reads first, because nothing else happens.
-var invitation = "reading documents from this terminal; end them with " + map[bool]string{true: "Ctrl-Z and Enter", false: "Ctrl-D"}[runtime.GOOS == "windows"]
+// invitation returns the line that the first read prints: otherwise the program would just seem to
+// hang.
+func invitation() string {
+	end := "Ctrl-D"
+	if runtime.GOOS == "windows" {
+		end = "Ctrl-Z and Enter"
+	}
+	return "reading documents from this terminal; end them with " + end
+}
 
 func (t *typed) Read(p []byte) (n int, err error) {
 	if !t.invited {
 		t.invited = true
-		fmt.Fprintln(os.Stderr, invitation)
+		fmt.Fprintln(os.Stderr, invitation())
 	}
 	if t.err == nil {
 		n, t.err = os.Stdin.Read(p)

@@ -7,6 +7,7 @@ import time
 import pymongo
 import pytest
 
+
 def test_cart_expires(duskdb):
     carts = duskdb.client.shop.carts
     carts.create_index("touched", expireAfterSeconds=3600)
